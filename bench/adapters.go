@@ -1,0 +1,43 @@
+package bench
+
+// Adapters returns all adapters in the order in which they are asked; the generic one, which takes anything, is last.
+func Adapters() []Adapter {
+	return []Adapter{
+		Generic{},
+	}
+}
+
+// Identify returns the adapter of the command, wrappers already taken off: the first that recognises it. It is never nil.
+func Identify(cmd Command) Adapter {
+	for _, a := range Adapters() {
+		if a.Recognise(cmd) {
+			return a
+		}
+	}
+	return Generic{}
+}
+
+// TerminalWanter is an adapter whose program behaves differently, or not at all, without a terminal on its output.
+type TerminalWanter interface {
+	WantsTerminal(w Workload) bool
+}
+
+// SideFiler is an adapter whose program writes files that Parse or the explanation of outliers needs, such as a full log.
+type SideFiler interface {
+	// SideFiles returns the paths as argv has them, relative to the working directory of the command.
+	SideFiles(w Workload) []string
+}
+
+// WantsTerminal says whether the adapter asks for a terminal for this workload.
+func WantsTerminal(a Adapter, w Workload) bool {
+	t, ok := a.(TerminalWanter)
+	return ok && t.WantsTerminal(w)
+}
+
+// SideFiles returns the files that the command writes beside its output, nil when the adapter knows of none.
+func SideFiles(a Adapter, w Workload) []string {
+	if s, ok := a.(SideFiler); ok {
+		return s.SideFiles(w)
+	}
+	return nil
+}
