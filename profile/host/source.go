@@ -5,9 +5,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,75 +14,69 @@ import (
 	"github.com/corewise/corewise/profile/maybe"
 )
 
-// maxFile bounds one pseudo-file; larger ones are cut off with an error, never loaded whole.
-const maxFile = 64 << 20
-
-// Source is where one moment of a host is read from: the live machine, or a directory that stands for it.
+// Source is where one moment of a host is read from: the live machine, or a tree that stands for it.
+// Safe for concurrent reading.
 type Source struct {
 	Live  bool
 	Name  string  // for messages: "live", or what the user typed
 	TimeS float64 // seconds since the epoch of this moment; 0: unknown
-	Root  string  // directory that stands for "/"; for libraries that want a path
-	Extra string  // directory with ethtool/ and cmd/ of a host tree; "" when live
 
-	root  *os.Root // confines a tree: links out of it are refused
-	extra *os.Root
+	tree  fsys
+	extra fsys  // ethtool/ and cmd/ of a host tree; nil when there are none
+	notes []Gap // what was found wrong while opening; part of Host.Gaps
 }
 
 // LiveSource reads the running machine.
-func LiveSource() *Source { return &Source{Live: true, Name: "live", Root: "/"} }
+func LiveSource() *Source { return &Source{Live: true, Name: "live", tree: liveFS{}} }
 
 // DirSource reads a directory as "/", with ethtool/ and cmd/ in extra ("" for none). Close it.
 func DirSource(name, root, extra string, timeS float64) (*Source, error) {
-	s := &Source{Name: name, Root: root, Extra: extra, TimeS: timeS}
-	var err error
-	if s.root, err = os.OpenRoot(root); err != nil {
+	s := &Source{Name: name, TimeS: timeS}
+	d, err := openDir(root)
+	if err != nil {
 		return nil, fmt.Errorf("open host tree %s: %w", name, err)
 	}
+	s.tree = d
 	if extra == "" {
 		return s, nil
 	}
-	if s.extra, err = os.OpenRoot(extra); err != nil {
-		return nil, errors.Join(fmt.Errorf("open host tree %s: %w", name, err), s.root.Close())
+	e, err := openDir(extra)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("open host tree %s: %w", name, err), d.close())
 	}
+	s.extra = e
 	return s, nil
 }
 
 // Close releases the directories.
 func (s *Source) Close() error {
-	var err error
-	for _, r := range []*os.Root{s.root, s.extra} {
-		if r != nil {
-			err = errors.Join(err, r.Close())
-		}
+	err := s.tree.close()
+	if s.extra != nil {
+		err = errors.Join(err, s.extra.close())
 	}
 	return err
 }
 
-// Path is the real path of p ("/proc/stat") for libraries; use Read where possible, which confines links.
-func (s *Source) Path(p string) string { return filepath.Join(s.Root, p) }
-
 // Read returns a whole file, such as "/proc/interrupts". Pseudo-files are read without stat: their size lies.
-func (s *Source) Read(p string) ([]byte, error) {
-	f, err := s.open(p)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return readBounded(f, p)
-}
+// Do not change the bytes: two sources of one tree share them.
+func (s *Source) Read(p string) ([]byte, error) { return s.tree.read(inside(p)) }
 
 // ReadExtra returns a file of the host tree outside root/, such as "ethtool/eth0.json".
 func (s *Source) ReadExtra(p string) ([]byte, error) {
 	if s.extra == nil {
 		return nil, fs.ErrNotExist
 	}
-	f, err := s.extra.Open(p)
-	if err != nil {
-		return nil, err
+	return s.extra.read(inside(p))
+}
+
+// DirExtra lists a directory of the host tree outside root/, such as "cmd".
+func (s *Source) DirExtra(p string) ([]string, error) {
+	if s.extra == nil {
+		return nil, fs.ErrNotExist
 	}
-	defer f.Close()
-	return readBounded(f, p)
+	names, err := s.extra.names(inside(p))
+	slices.SortFunc(names, naturalOrder)
+	return names, err
 }
 
 func readBounded(f io.Reader, name string) ([]byte, error) {
@@ -98,40 +90,21 @@ func readBounded(f io.Reader, name string) ([]byte, error) {
 	return b, nil
 }
 
-func (s *Source) open(p string) (*os.File, error) {
-	if s.root == nil {
-		return os.Open(p)
-	}
-	f, err := s.root.Open(inside(p))
-	if err != nil {
-		return nil, &fs.PathError{Op: "open", Path: p, Err: cause(err)}
-	}
-	return f, nil
-}
+// inside turns a path of the host into a clean relative one; ".." cannot climb above the top.
+func inside(p string) string { return strings.TrimPrefix(path.Clean("/"+p), "/") + dotIfTop(p) }
 
-func inside(p string) string { return path.Clean(strings.TrimPrefix(p, "/")) }
-
-func cause(err error) error {
-	var pe *fs.PathError
-	if errors.As(err, &pe) {
-		return pe.Err
+func dotIfTop(p string) string {
+	if path.Clean("/"+p) == "/" {
+		return "."
 	}
-	return err
+	return ""
 }
 
 // Dir lists the names in a directory, sorted with numbers in numeric order (node2 before node10).
 func (s *Source) Dir(p string) ([]string, error) {
-	f, err := s.open(p)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	names, err := f.Readdirnames(-1)
-	if err != nil {
-		return nil, err
-	}
+	names, err := s.tree.names(inside(p))
 	slices.SortFunc(names, naturalOrder)
-	return names, nil
+	return names, err
 }
 
 // naturalOrder compares names so that a trailing number counts as a number.
@@ -157,22 +130,10 @@ func splitNumber(s string) (string, int) {
 }
 
 // Exists reports whether the path is there (links are followed).
-func (s *Source) Exists(p string) bool {
-	if s.root == nil {
-		_, err := os.Stat(p)
-		return err == nil
-	}
-	_, err := s.root.Stat(inside(p))
-	return err == nil
-}
+func (s *Source) Exists(p string) bool { return s.tree.exists(inside(p)) }
 
 // Readlink returns the text of a symbolic link.
-func (s *Source) Readlink(p string) (string, error) {
-	if s.root == nil {
-		return os.Readlink(p)
-	}
-	return s.root.Readlink(inside(p))
-}
+func (s *Source) Readlink(p string) (string, error) { return s.tree.readlink(inside(p)) }
 
 // Real resolves all links of p and returns the path inside the host, such as
 // "/sys/devices/pci0000:30/0000:30:00.0/0000:31:00.0/net/eth0" for "/sys/class/net/eth0".

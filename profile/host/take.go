@@ -2,11 +2,13 @@ package host
 
 import (
 	"context"
+	"slices"
+	"time"
 )
 
 // Take reads everything. It never fails: what could not be read is missing with its reason.
 func Take(ctx context.Context, s *Source) Host {
-	h := Host{Source: s.Name, TimeS: s.TimeS}
+	h := Host{Source: s.Name, TimeS: s.timeNow(), Gaps: slices.Clone(s.notes)}
 	for _, read := range areas() {
 		if ctx.Err() != nil {
 			h.Gaps = append(h.Gaps, Gap{Path: s.Name, Reason: "reading was interrupted: " + ctx.Err().Error()})
@@ -15,6 +17,14 @@ func Take(ctx context.Context, s *Source) Host {
 		read(s, &h)
 	}
 	return h
+}
+
+// timeNow is the moment of the sample in seconds since the epoch; 0 when a tree does not tell.
+func (s *Source) timeNow() float64 {
+	if !s.Live {
+		return s.TimeS
+	}
+	return float64(time.Now().UnixMicro()) / 1e6
 }
 
 // areas lists every area in reading order: an area may use what stands before it in Host.
