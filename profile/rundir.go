@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/corewise/corewise/bpf"
 )
 
 // Names of the files in a run directory.
@@ -90,19 +92,40 @@ func Load(path string) (Profile, error) {
 	if st, err := os.Stat(path); err == nil && st.IsDir() {
 		path = filepath.Join(path, ProfileFile)
 	}
-	f, err := os.Open(path)
+	b, err := readBounded(path)
 	if err != nil {
 		return Profile{}, fmt.Errorf("read run: %w", err)
 	}
+	return decode(path, b)
+}
+
+// LoadCapture reads a kernel capture that was saved apart from a profile.
+func LoadCapture(path string) (bpf.Capture, error) {
+	var c bpf.Capture
+	b, err := readBounded(path)
+	if err != nil {
+		return c, fmt.Errorf("read capture: %w", err)
+	}
+	if err := json.Unmarshal(b, &c); err != nil {
+		return c, fmt.Errorf("read capture %s: %w", path, position(b, err))
+	}
+	if c.Schema != bpf.CaptureSchema {
+		return c, fmt.Errorf("read capture %s: schema %d, want %d", path, c.Schema, bpf.CaptureSchema)
+	}
+	return c, nil
+}
+
+func readBounded(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
 	defer f.Close()
 	b, err := io.ReadAll(io.LimitReader(f, maxProfile+1))
-	if err != nil {
-		return Profile{}, fmt.Errorf("read run %s: %w", path, err)
+	if err == nil && len(b) > maxProfile {
+		err = fmt.Errorf("%s is larger than %d MiB", path, maxProfile>>20)
 	}
-	if len(b) > maxProfile {
-		return Profile{}, fmt.Errorf("read run %s: larger than %d MiB", path, maxProfile>>20)
-	}
-	return decode(path, b)
+	return b, err
 }
 
 func decode(path string, b []byte) (Profile, error) {
