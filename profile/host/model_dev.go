@@ -144,6 +144,11 @@ type PCI struct {
 	MSI             []int                    `json:"msi_irqs,omitempty"`
 	PowerControl    maybe.Value[string]      `json:"power_control,omitzero"` // on or auto (runtime power management)
 	DevlinkParams   map[string]string        `json:"devlink_params,omitempty"`
+	// PayloadCapBytes is the largest payload that the function supports (DevCap); the smallest of a path bounds PayloadBytes.
+	PayloadCapBytes maybe.Value[int]    `json:"max_payload_supported_bytes,omitzero"`
+	TenBitCompleter maybe.Value[bool]   `json:"ten_bit_tag_completer,omitzero"` // DevCap2: answers 10-bit tags
+	PortType        maybe.Value[string] `json:"port_type,omitzero"`             // endpoint, root-port, upstream-port, downstream-port ...
+	AERStatus       maybe.Value[string] `json:"aer_status,omitzero"`            // set bits of the AER status registers, by lspci's names; sticky
 }
 
 // BAR is one memory region of a PCI function with its page-attribute type, where debugfs told.
