@@ -30,6 +30,8 @@ type Profile struct {
 	Result   maybe.Value[bench.Result]   `json:"result,omitzero"`
 	Run      maybe.Value[Run]            `json:"run,omitzero"`
 	Capture  maybe.Value[bpf.Capture]    `json:"capture,omitzero"`
+	// Notices are remarks about the recording itself.
+	Notices []string `json:"notices,omitempty"`
 	// Earlier results of the same command, oldest first, when repeats were asked for.
 	Repeats []bench.Result `json:"repeats,omitempty"`
 }

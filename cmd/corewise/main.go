@@ -27,11 +27,10 @@ func run(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer
 	root.SetOut(out)
 	root.SetErr(errOut)
 	err := root.ExecuteContext(ctx)
-	var code exitCode
-	switch {
-	case err == nil:
+	if err == nil {
 		return 0
-	case errors.As(err, &code):
+	}
+	if code := exitCode(0); errors.As(err, &code) {
 		return int(code)
 	}
 	fmt.Fprintf(errOut, "corewise: %v\n", err)

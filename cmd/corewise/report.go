@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -93,10 +94,10 @@ func writeFile(name string, write func(io.Writer) error) error {
 	return nil
 }
 
-// keepReport saves the report beside the profile; an exit code in err stays what it is.
+// keepReport saves the report beside the profile and passes err on; that it could not be saved counts for more.
 func keepReport(dir string, r advisor.Report, err error) error {
-	if dir == "" || r.SchemaVersion == "" {
+	if dir == "" {
 		return err
 	}
-	return errors.Join(err, profile.WriteJSON(filepath.Join(dir, profile.ReportFile), r))
+	return cmp.Or(profile.WriteJSON(filepath.Join(dir, profile.ReportFile), r), err)
 }
