@@ -63,6 +63,7 @@ type Workload struct {
 	Options   map[string]string    `json:"options,omitempty"` // long or short option -> value, by the tool's own name without dashes
 	Offered   Offered              `json:"offered"`
 	Notes     []Note               `json:"notes,omitempty"` // what argv alone shows to be wrong or suspicious
+	EAL       *EAL                 `json:"eal,omitempty"`   // DPDK programs: lcores, memory and devices of the EAL options
 }
 
 // Role is one kind of thread of a workload and the cores it is to use.

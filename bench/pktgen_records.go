@@ -1,0 +1,387 @@
+package bench
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/corewise/corewise/profile/maybe"
+)
+
+// pktgenRecord is one JSON record of a Lua script: printed as "@@PKTGEN KIND JSON", or a line of a side file.
+type pktgenRecord struct {
+	kind string
+	body json.RawMessage
+	line int
+}
+
+const recordMark = "@@PKTGEN "
+
+// pktgenRecords finds the records among the screen's and the script's other output.
+func pktgenRecords(lines []textLine) []pktgenRecord {
+	var out []pktgenRecord
+	for _, l := range lines {
+		_, rest, ok := strings.Cut(l.S, recordMark)
+		if !ok {
+			continue
+		}
+		kind, body, _ := strings.Cut(rest, " ")
+		out = append(out, pktgenRecord{kind: kind, body: json.RawMessage(body), line: l.N})
+	}
+	return out
+}
+
+// sideRecords reads a file of one JSON object a line. A record without a kind is the end record when it has "ok", else
+// a sample. Lines that are no JSON count as warnings: an error text of Lua may run over several.
+func sideRecords(r *Result, file []byte) []pktgenRecord {
+	var out []pktgenRecord
+	for _, l := range splitLines(file) {
+		var head struct {
+			Kind string `json:"kind"`
+			OK   *bool  `json:"ok"`
+		}
+		if json.Unmarshal([]byte(l.S), &head) != nil {
+			if ok, text := luaFailure(l.S); ok {
+				r.note("pktgen-lua-error", "error", text, l.N, "reason", clip(text))
+				out = append(out, pktgenRecord{kind: "done", body: json.RawMessage(`{"ok":false}`), line: l.N})
+			} else {
+				r.ParseWarnings++
+			}
+			continue
+		}
+		kind := head.Kind
+		switch {
+		case kind == "" && head.OK != nil:
+			kind = "done"
+		case kind == "":
+			kind = "flat"
+		}
+		out = append(out, pktgenRecord{kind: kind, body: json.RawMessage(l.S), line: l.N})
+	}
+	return out
+}
+
+// luaFailure reads an end record whose text Lua's %q wrote, which is no JSON when it runs over lines.
+func luaFailure(s string) (bool, string) {
+	_, text, ok := strings.Cut(s, `{"ok":false,"err":"`)
+	return ok, strings.TrimRight(text, `\"}`)
+}
+
+// luaCounters are one port's counters or rates in pktgen.portStats, all versions.
+type luaCounters struct {
+	Ipackets *float64     `json:"ipackets"`
+	Opackets *float64     `json:"opackets"`
+	Ibytes   *float64     `json:"ibytes"`
+	Obytes   *float64     `json:"obytes"`
+	Ierrors  *float64     `json:"ierrors"`
+	Oerrors  *float64     `json:"oerrors"`
+	RxNombuf *float64     `json:"rx_nombuf"`
+	Imissed  *float64     `json:"imissed"`
+	PktsRx   *float64     `json:"pkts_rx"`
+	PktsTx   *float64     `json:"pkts_tx"`
+	Curr     *luaCounters `json:"curr"`
+}
+
+// luaPorts decodes a table keyed by port number; "n" and whatever else is not a port is skipped.
+func luaPorts[T any](body json.RawMessage) (ids []int, ports map[int]T) {
+	var raw map[string]json.RawMessage
+	if json.Unmarshal(body, &raw) != nil {
+		return nil, nil
+	}
+	ports = map[int]T{}
+	for key, value := range raw {
+		id, err := strconv.Atoi(key)
+		var v T
+		if err != nil || id < 0 || id > maxPktgenPort || json.Unmarshal(value, &v) != nil {
+			continue
+		}
+		ids, ports[id] = append(ids, id), v
+	}
+	slices.Sort(ids)
+	return ids, ports
+}
+
+// luaRun is what the records of one run say.
+type luaRun struct {
+	rates     [][]PortRate
+	counters  []PortRate // last
+	sent      maybe.Value[float64]
+	received  maybe.Value[float64]
+	done      bool
+	ok        bool
+	size      maybe.Value[int]
+	link      map[int]maybe.Value[float64]
+	uptime    []float64 // of the clocked samples
+	clocked   []luaTotals
+	startT    maybe.Value[float64]
+	stopT     maybe.Value[float64]
+	latency   maybe.Value[Latency]
+	lastError string
+}
+
+// luaTotals are the counters of all ports at one moment.
+type luaTotals struct {
+	ids   []int
+	ports map[int]luaCounters
+}
+
+// fromRecords turns the records of a script into a result.
+func (r *Result) fromRecords(records []pktgenRecord) {
+	run := luaRun{link: map[int]maybe.Value[float64]{}, size: maybe.None[int]("the records do not tell the frame size")}
+	for _, rec := range records {
+		run.take(r, rec)
+	}
+	run.clockedRates(r)
+	run.finish(r)
+}
+
+func (run *luaRun) take(r *Result, rec pktgenRecord) {
+	base, suffix, _ := strings.Cut(rec.kind, ".")
+	switch {
+	case suffix == "error":
+		r.note("pktgen-lua-error", "error", rec.kind+" "+string(rec.body), rec.line, "reason", clip(string(rec.body)))
+	case base == "done":
+		run.takeDone(rec)
+	case base == "start", base == "stop":
+		run.takeClock(base, rec)
+	case base == "linkState":
+		run.takeLink(rec)
+	case base == "portInfo":
+		run.takeInfo(rec)
+	case base == "pktStats", base == "latency":
+		run.takeLatency(rec)
+	case base == "sample" && suffix == "":
+		run.takeSample(rec)
+	case rec.kind == "flat":
+		run.takeFlat(rec)
+	case suffix == "rate" || rec.kind == "rate":
+		if base != "final" && base != "after" {
+			run.takeRates(rec)
+		}
+	case suffix == "port", suffix == "v26", rec.kind == "port", rec.kind == "final":
+		run.takeCounters(rec)
+	}
+}
+
+func (run *luaRun) takeDone(rec pktgenRecord) {
+	var d struct {
+		OK  bool   `json:"ok"`
+		Err string `json:"err"`
+	}
+	if json.Unmarshal(rec.body, &d) == nil {
+		run.done, run.ok, run.lastError = true, d.OK, d.Err
+	}
+}
+
+func (run *luaRun) takeClock(base string, rec pktgenRecord) {
+	var c struct {
+		T *float64 `json:"t"`
+	}
+	if json.Unmarshal(rec.body, &c) != nil || c.T == nil {
+		return
+	}
+	if base == "start" {
+		run.startT = maybe.Some(*c.T)
+	} else {
+		run.stopT = maybe.Some(*c.T)
+	}
+}
+
+func (run *luaRun) takeLink(rec pktgenRecord) {
+	_, ports := luaPorts[string](rec.body)
+	for id, text := range ports {
+		run.link[id] = linkGbps([]string{text}, 0)
+	}
+}
+
+func (run *luaRun) takeInfo(rec pktgenRecord) {
+	ids, ports := luaPorts[struct {
+		Info struct {
+			PktSize *int `json:"pkt_size"`
+		} `json:"info"`
+	}](rec.body)
+	sizes := make([]int, 0, len(ids))
+	for _, id := range ids {
+		if p := ports[id].Info.PktSize; p != nil {
+			sizes = append(sizes, *p)
+		}
+	}
+	if len(sizes) > 0 {
+		run.size = oneSize(sizes)
+	}
+}
+
+// takeRates reads a "rate" record: packets and bytes of the last second.
+func (run *luaRun) takeRates(rec pktgenRecord) {
+	ids, ports := luaPorts[luaCounters](rec.body)
+	var sample []PortRate
+	for _, id := range ids {
+		c := ports[id]
+		p := PortRate{Port: id, RxMpps: million(c.PktsRx), TxMpps: million(c.PktsTx)}
+		p.RxGbps, p.TxGbps = wireFrom(c.PktsRx, c.Ibytes), wireFrom(c.PktsTx, c.Obytes)
+		sample = append(sample, p)
+	}
+	if len(sample) > 0 {
+		run.rates = append(run.rates, sample)
+	}
+}
+
+func (run *luaRun) takeCounters(rec pktgenRecord) {
+	ids, ports := luaPorts[luaCounters](rec.body)
+	if len(ids) == 0 {
+		return
+	}
+	run.setTotals(luaTotals{ids, ports})
+}
+
+// setTotals keeps the latest counters.
+func (run *luaRun) setTotals(t luaTotals) {
+	run.counters = nil
+	var sent, received float64
+	for _, id := range t.ids {
+		c := t.ports[id].current()
+		run.counters = append(run.counters, PortRate{Port: id, RxMissed: number64(c.Imissed), RxErrors: number64(c.Ierrors), RxNombuf: number64(c.RxNombuf), TxErrors: number64(c.Oerrors)})
+		if c.Opackets == nil || c.Ipackets == nil {
+			return
+		}
+		sent, received = sent+*c.Opackets, received+*c.Ipackets
+	}
+	run.sent, run.received = maybe.Some(sent), maybe.Some(received)
+}
+
+// takeSample reads a sample of corewise's own script: a monotonic clock and the counters of all ports.
+func (run *luaRun) takeSample(rec pktgenRecord) {
+	var s struct {
+		Uptime *float64        `json:"uptime_s"`
+		Ports  json.RawMessage `json:"ports"`
+	}
+	if json.Unmarshal(rec.body, &s) != nil || s.Uptime == nil {
+		return
+	}
+	ids, ports := luaPorts[luaCounters](s.Ports)
+	if len(ids) == 0 {
+		return
+	}
+	run.uptime, run.clocked = append(run.uptime, *s.Uptime), append(run.clocked, luaTotals{ids, ports})
+	run.setTotals(luaTotals{ids, ports})
+}
+
+// takeFlat reads a side-file line that has the counters of one port and no wall clock.
+func (run *luaRun) takeFlat(rec pktgenRecord) {
+	var c luaCounters
+	if json.Unmarshal(rec.body, &c) == nil && c.Opackets != nil {
+		run.setTotals(luaTotals{[]int{0}, map[int]luaCounters{0: c}})
+	}
+}
+
+// clockedRates makes rates of the clocked samples; the first second is start-up and left out when there is more.
+func (run *luaRun) clockedRates(r *Result) {
+	for i := 1; i < len(run.clocked); i++ {
+		dt := run.uptime[i] - run.uptime[i-1]
+		if dt <= 0 {
+			r.ParseWarnings++
+			continue
+		}
+		var sample []PortRate
+		for _, id := range run.clocked[i].ids {
+			now, before := run.clocked[i].ports[id].current(), run.clocked[i-1].ports[id].current()
+			rx, tx := rate(now.Ipackets, before.Ipackets, dt), rate(now.Opackets, before.Opackets, dt)
+			p := PortRate{Port: id, RxMpps: million(rx), TxMpps: million(tx)}
+			p.RxGbps = wireFrom(rx, rate(now.Ibytes, before.Ibytes, dt))
+			p.TxGbps = wireFrom(tx, rate(now.Obytes, before.Obytes, dt))
+			sample = append(sample, p)
+		}
+		run.rates = append(run.rates, sample)
+		r.Intervals = append(r.Intervals, portInterval(run.uptime[i-1]-run.uptime[0], run.uptime[i]-run.uptime[0], sample))
+	}
+}
+
+func (run *luaRun) finish(r *Result) {
+	if n := len(run.uptime); n > 1 {
+		r.DurationS = maybe.Some(run.uptime[n-1] - run.uptime[0])
+	} else if a, ok := run.startT.Get(); ok && run.stopT.Ok() {
+		r.DurationS = maybe.Some(run.stopT.Or(a) - a)
+	}
+	if len(run.rates) > 0 {
+		t := medianRates(run.rates)
+		t.Basis, t.FrameBytes = "wire", run.size
+		for i := range t.Ports {
+			run.fill(&t.Ports[i])
+		}
+		r.finishPorts(t)
+	} else {
+		r.Throughput = maybe.None[Throughput]("the records hold counters without a clock, and no rates")
+	}
+	if sent, ok := run.sent.Get(); ok {
+		l := Loss{Sent: maybe.Some(sent), Received: run.received}
+		l.Dropped = sumValue(run.counters, func(p PortRate) maybe.Value[float64] { return p.RxMissed })
+		r.Loss = maybe.Some(l)
+		metric(&r.Metrics, "tx_packets", sent, "packets")
+		metric(&r.Metrics, "rx_packets", run.received.Or(0), "packets")
+	}
+	r.noteTxErrors(run.counters)
+	r.Latency = run.latency
+	run.finishEnd(r)
+}
+
+// fill adds the last counters and the link speed to a port's rates.
+func (run *luaRun) fill(p *PortRate) {
+	p.LinkGbps = run.link[p.Port]
+	for _, c := range run.counters {
+		if c.Port == p.Port {
+			p.RxMissed, p.RxErrors, p.RxNombuf, p.TxErrors = c.RxMissed, c.RxErrors, c.RxNombuf, c.TxErrors
+		}
+	}
+}
+
+// finishEnd judges the end record: a script that died half-way leaves none, and Pktgen running.
+func (run *luaRun) finishEnd(r *Result) {
+	switch {
+	case !run.done:
+		r.note("pktgen-run-incomplete", "error", "the script wrote no end record: it was ended, or failed half-way", 0)
+		r.failFromNotes("the script did not finish")
+	case !run.ok:
+		if run.lastError != "" {
+			r.note("pktgen-lua-error", "error", "the script failed: "+run.lastError, 0, "reason", clip(run.lastError))
+		}
+		r.failFromNotes("the script failed")
+	case !run.sent.Ok() && len(run.rates) == 0:
+		r.failFromNotes(fmt.Sprintf("the script printed no counters (%d samples)", len(run.clocked)))
+	}
+}
+
+// current unwraps the nesting of 26.x.
+func (c luaCounters) current() luaCounters {
+	if c.Curr != nil {
+		return *c.Curr
+	}
+	return c
+}
+
+func number64(p *float64) maybe.Value[float64] {
+	if p == nil {
+		return maybe.None[float64]("the records do not hold it")
+	}
+	return maybe.Some(*p)
+}
+
+func million(p *float64) maybe.Value[float64] { return maybe.Map(number64(p), perMillion) }
+
+// wireFrom is Gb/s on the wire from packets and bytes a second; Pktgen's bytes lack the check sequence.
+func wireFrom(pps, bytes *float64) maybe.Value[float64] {
+	if pps == nil || bytes == nil {
+		return maybe.None[float64]("the records hold no byte counters")
+	}
+	return maybe.Some((*bytes + *pps*(wireOverhead+fcsBytes)) * 8 / 1e9)
+}
+
+// rate is a difference of counters over seconds; a counter that ran backwards (cleared) gives none.
+func rate(now, before *float64, dt float64) *float64 {
+	if now == nil || before == nil || *now < *before {
+		return nil
+	}
+	v := (*now - *before) / dt
+	return &v
+}
