@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -18,75 +17,6 @@ import (
 
 	"github.com/corewise/corewise/profile/cpulist"
 )
-
-// TestMain makes the test binary its own launcher, and the program that the tests run.
-func TestMain(m *testing.M) {
-	if code := LaunchMain(os.Args); code >= 0 {
-		os.Exit(code)
-	}
-	if len(os.Args) > 1 && os.Args[1] == "helper" {
-		os.Exit(helper(os.Args[2:]))
-	}
-	os.Exit(m.Run())
-}
-
-// helper is a program with behaviour that sh does not have.
-func helper(args []string) int {
-	switch args[0] {
-	case "stubborn": // ignores SIGINT and SIGTERM
-		signal.Ignore(unix.SIGINT, unix.SIGTERM)
-		fmt.Println("ready")
-		time.Sleep(time.Minute)
-	case "polite": // ends by itself on SIGINT, with a result
-		c := make(chan os.Signal, 1)
-		signal.Notify(c, unix.SIGINT)
-		fmt.Println("ready")
-		<-c
-		fmt.Println("result after SIGINT")
-	case "memory":
-		b := make([]byte, 400<<20)
-		for i := 0; i < len(b); i += 4096 {
-			b[i] = 1
-		}
-	case "burn":
-		for end := time.Now().Add(300 * time.Millisecond); time.Now().Before(end); {
-		}
-	case "under": // runs the rest of args under this package, as corewise does
-		return helperUnder(args[1:])
-	}
-	return 0
-}
-
-func helperUnder(argv []string) int {
-	p, err := Prepare(context.Background(), Spec{Argv: argv, Live: os.Stderr})
-	if err == nil {
-		err = p.Release()
-	}
-	if err != nil {
-		fmt.Println("under: error", err)
-		return 1
-	}
-	exit, u, err := p.Wait()
-	fmt.Printf("under: code=%d signal=%s interrupted=%v err=%v notes=%v\n", exit.Code, exit.Signal, u.Interrupted, err, codes(u.Notes))
-	return 0
-}
-
-func codes(notes []Note) []string {
-	var out []string
-	for _, n := range notes {
-		out = append(out, n.Code)
-	}
-	return out
-}
-
-func self(t *testing.T, args ...string) []string {
-	t.Helper()
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return append([]string{exe, "helper"}, args...)
-}
 
 type ran struct {
 	exit Exit
