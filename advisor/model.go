@@ -158,6 +158,8 @@ type Evidence struct {
 	Text     string `json:"text"`
 	Supports bool   `json:"supports"`
 	Measured bool   `json:"measured"`
+	// Correlated evidence goes together with the result, but was not seen by the probes or counters.
+	Correlated bool `json:"correlated,omitempty"`
 }
 
 // Remedy is what to do, at three levels, with its undo and its check.

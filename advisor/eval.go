@@ -1,0 +1,116 @@
+package advisor
+
+import (
+	"fmt"
+	"strings"
+
+	"cel.dev/cel-go/common/types"
+	"cel.dev/cel-go/common/types/ref"
+
+	"github.com/corewise/corewise/bench"
+)
+
+// outcome is one rule's answer for one subject.
+type outcome struct {
+	rule    *Rule
+	status  Status
+	subject string
+	missing []MissingFact // of an unknown one
+	fault   error         // an expression failed: the outcome is unknown
+	vars    *vars
+}
+
+// evaluate answers every rule for every subject, in order of the rules' ids.
+func (rs *RuleSet) evaluate(b *bound) []outcome {
+	var out []outcome
+	for _, r := range rs.rules {
+		if r.appliesTo(bench.Goal(b.goal)) {
+			out = append(out, r.evaluate(b)...)
+		}
+	}
+	return out
+}
+
+// evaluate answers one rule: once, or once for each element of its list. A list that is missing as a whole makes one
+// unknown.
+func (r *Rule) evaluate(b *bound) []outcome {
+	if r.each == nil {
+		return []outcome{r.decide(&vars{facts: b}, "host")}
+	}
+	if u := b.whole[r.each.name]; u != nil {
+		return []outcome{{rule: r, status: Unknown, missing: b.schema.missing(u, r.each), vars: &vars{facts: b}}}
+	}
+	elems := b.elems[r.each.name]
+	out := make([]outcome, 0, len(elems))
+	for i, e := range elems {
+		out = append(out, r.decide(&vars{facts: b, it: e}, fmt.Sprintf("%s[%d]", r.each.name, i)))
+	}
+	return out
+}
+
+// decide is !(any unless) && when in three-valued logic. name is the subject where the rule's own is not known.
+func (r *Rule) decide(v *vars, name string) outcome {
+	o := outcome{rule: r, status: Holds, subject: name, vars: v}
+	yes, unk, err := r.when.truth(v)
+	switch {
+	case err != nil:
+		return o.unknown(nil, err)
+	case !yes && unk == nil:
+		return o
+	}
+	guarded, guardUnk, err := r.guarded(v)
+	switch {
+	case err != nil:
+		return o.unknown(nil, err)
+	case guarded:
+		return o
+	}
+	o.subject = r.subjectText(v, name)
+	if unk = merge(unk, guardUnk); unk != nil {
+		return o.unknown(unk, nil)
+	}
+	o.status = Fires
+	return o
+}
+
+// guarded reports whether any guard is true; unk are those of which it is not known.
+func (r *Rule) guarded(v *vars) (yes bool, unk ref.Val, err error) {
+	for _, g := range r.unless {
+		yes, u, err := g.truth(v)
+		if err != nil || yes {
+			return yes, nil, err
+		}
+		unk = merge(unk, u)
+	}
+	return false, unk, nil
+}
+
+func merge(a, b ref.Val) ref.Val {
+	ua, _ := a.(*types.Unknown)
+	ub, _ := b.(*types.Unknown)
+	if u := types.MergeUnknowns(ua, ub); u != nil {
+		return u
+	}
+	return nil
+}
+
+func (o outcome) unknown(unk ref.Val, err error) outcome {
+	o.status, o.fault = Unknown, err
+	o.missing = o.vars.facts.schema.missing(unk, o.rule.each)
+	if err != nil {
+		o.missing = []MissingFact{{Path: "rule", Reason: err.Error()}}
+	}
+	return o
+}
+
+// subjectText is what the finding is about.
+func (r *Rule) subjectText(v *vars, name string) string {
+	if r.subject == nil {
+		return name
+	}
+	x, err := r.subject.eval(v)
+	if s, ok := x.(types.String); ok && err == nil && strings.TrimSpace(string(s)) != "" {
+		return string(s)
+	}
+	return name
+}
