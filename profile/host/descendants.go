@@ -35,7 +35,7 @@ func parents(s *Source) map[int]int {
 		if err != nil {
 			continue
 		}
-		if t, err := parseStat(string(b)); err == nil {
+		if t, err := parseTaskStat(string(b)); err == nil {
 			parent[t.pid] = t.ppid
 		}
 	}

@@ -178,6 +178,9 @@ type NVMe struct {
 	PollQueues maybe.Value[int]    `json:"poll_queues,omitzero"`
 	IRQs       []int               `json:"irqs,omitempty"`
 	Disks      []Disk              `json:"disks,omitempty"`
+	Subsystem  string              `json:"subsystem,omitempty"` // nvme-subsys0
+	IOPolicy   maybe.Value[string] `json:"iopolicy,omitzero"`   // of the subsystem: numa, round-robin, queue-depth
+	State      maybe.Value[string] `json:"state,omitzero"`      // live, connecting ...
 }
 
 // Disk is one block device of a controller.

@@ -20,6 +20,7 @@ type Kernel struct {
 	Clocksource   maybe.Value[string]            `json:"clocksource,omitzero"`
 	Clocksources  maybe.Value[[]string]          `json:"clocksources,omitzero"` // available ones
 	WorkqueueMask maybe.Value[cpulist.Set]       `json:"workqueue_cpumask,omitzero"`
+	WritebackMask maybe.Value[cpulist.Set]       `json:"writeback_cpumask,omitzero"` // of the writeback workqueue, which has one of its own
 	WatchdogMask  maybe.Value[cpulist.Set]       `json:"watchdog_cpumask,omitzero"`
 	Modules       map[string]bool                `json:"modules,omitempty"`       // loaded modules
 	ModuleParams  map[string]string              `json:"module_params,omitempty"` // "nvme.poll_queues" -> "0"
@@ -177,6 +178,7 @@ type Services struct {
 	CPUAffinity  maybe.Value[cpulist.Set] `json:"systemd_cpu_affinity,omitzero"` // CPUAffinity= of systemd
 	Firewalls    []string                 `json:"firewalls,omitempty"`           // nftables, iptables, firewalld ... with rules or running
 	Running      map[string]bool          `json:"running,omitempty"`             // daemons by comm that are running (only true entries mean anything in a host tree)
+	TunedMode    maybe.Value[string]      `json:"tuned_mode,omitzero"`           // manual or auto
 }
 
 // Irqbalance is the daemon with its configuration.
@@ -190,6 +192,16 @@ type Irqbalance struct {
 	BannedList maybe.Value[cpulist.Set] `json:"banned_cpulist,omitzero"` // IRQBALANCE_BANNED_CPULIST
 	OneShot    bool                     `json:"one_shot,omitempty"`
 	LogErrors  []string                 `json:"log_errors,omitempty"` // "Cannot change IRQ 55 affinity: Input/output error"
+	// ConfigKnown: its configuration file or its environment was readable, so that a variable that is missing is not set.
+	ConfigKnown bool       `json:"config_known"`
+	IRQErrors   []IRQError `json:"irq_errors,omitempty"` // LogErrors, one by one
+}
+
+// IRQError is one interrupt that irqbalance could not move. Reason: managed (EIO: the kernel places it), sandboxed (EACCES,
+// EPERM, EROFS: the unit may not write), no-vector (ENOSPC), given-up (irqbalance stopped trying), other.
+type IRQError struct {
+	IRQ    int    `json:"irq"`
+	Reason string `json:"reason"`
 }
 
 // K8s is kubelet and its CPU manager.
@@ -202,6 +214,8 @@ type K8s struct {
 	CPUCFSQuota      maybe.Value[bool]        `json:"cpu_cfs_quota,omitzero"`
 	Kubelet          maybe.Value[bool]        `json:"kubelet,omitzero"`
 	IRQLBDisabled    map[string]cpulist.Set   `json:"irq_lb_disabled,omitempty"` // running container with irq-load-balancing disabled -> its CPUs
+	// OrigIRQBanned is the ban mask that CRI-O saved when it first changed irqbalance's (/etc/sysconfig/orig_irq_banned_cpus).
+	OrigIRQBanned maybe.Value[cpulist.Set] `json:"orig_irq_banned_cpus,omitzero"`
 }
 
 // OVS is the Open vSwitch configuration and statistics as read; judged by advisor.

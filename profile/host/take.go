@@ -29,5 +29,18 @@ func (s *Source) timeNow() float64 {
 
 // areas lists every area in reading order: an area may use what stands before it in Host.
 func areas() []func(*Source, *Host) {
-	return []func(*Source, *Host){}
+	return []func(*Source, *Host){
+		readCommands,
+		readNICs,
+		readPCI,
+		readRDMA,
+		readNet,
+		readStorage,
+		readProcs,
+		readCgroups,
+		readServices,
+		readK8s,
+		readOVS,
+		readLog,
+	}
 }

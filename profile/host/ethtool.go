@@ -1,0 +1,299 @@
+package host
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/corewise/corewise/profile/maybe"
+)
+
+// ethtoolFile is ethtool/IFACE.json of a host tree: all that ethtool tells of one interface. A part the driver does not
+// support holds an errno; an absent part was not asked for. The live values go through the same type, so that a host reads
+// the same live and from its bundle.
+type ethtoolFile struct {
+	Driver    part[driverPart]        `json:"driver,omitzero"`
+	Link      part[linkPart]          `json:"link,omitzero"`
+	Rings     part[ringsPart]         `json:"rings,omitzero"`
+	Coalesce  part[coalescePart]      `json:"coalesce,omitzero"`
+	Pause     part[pausePart]         `json:"pause,omitzero"`
+	Channels  part[channelsPart]      `json:"channels,omitzero"`
+	Features  part[map[string]bool]   `json:"features,omitzero"`
+	PrivFlags part[map[string]bool]   `json:"priv_flags,omitzero"`
+	RSS       part[rssPart]           `json:"rss,omitzero"`
+	Stats     part[map[string]uint64] `json:"stats,omitzero"`
+}
+
+type driverPart struct {
+	Driver   key[string] `json:"driver,omitzero"`
+	Version  key[string] `json:"version,omitzero"`
+	Firmware key[string] `json:"firmware_version,omitzero"`
+	BusInfo  key[string] `json:"bus_info,omitzero"`
+}
+
+type linkPart struct {
+	Detected     key[bool]   `json:"detected,omitzero"`
+	Autoneg      key[bool]   `json:"autoneg,omitzero"`
+	SpeedMbps    key[int]    `json:"speed_mbps,omitzero"`     // 0: the driver does not tell
+	MaxSpeedMbps key[int]    `json:"max_speed_mbps,omitzero"` // of the supported link modes
+	Duplex       key[string] `json:"duplex,omitzero"`
+	Port         key[string] `json:"port,omitzero"`
+	FEC          key[string] `json:"fec,omitzero"` // rs, baser, llrs, off: the one in force
+}
+
+type ringsPart struct {
+	RX    key[int] `json:"rx,omitzero"`
+	RXMax key[int] `json:"rx_max,omitzero"`
+	TX    key[int] `json:"tx,omitzero"`
+	TXMax key[int] `json:"tx_max,omitzero"`
+}
+
+type coalescePart struct {
+	AdaptiveRX  key[bool] `json:"adaptive_rx,omitzero"`
+	AdaptiveTX  key[bool] `json:"adaptive_tx,omitzero"`
+	RXUsecs     key[int]  `json:"rx_usecs,omitzero"`
+	RXFrames    key[int]  `json:"rx_frames,omitzero"`
+	TXUsecs     key[int]  `json:"tx_usecs,omitzero"`
+	TXFrames    key[int]  `json:"tx_frames,omitzero"`
+	RXUsecsLow  key[int]  `json:"rx_usecs_low,omitzero"`
+	RXUsecsHigh key[int]  `json:"rx_usecs_high,omitzero"`
+	PktRateLow  key[int]  `json:"pkt_rate_low,omitzero"`
+	PktRateHigh key[int]  `json:"pkt_rate_high,omitzero"`
+	CQEModeRX   key[bool] `json:"cqe_mode_rx,omitzero"`
+	CQEModeTX   key[bool] `json:"cqe_mode_tx,omitzero"`
+}
+
+type pausePart struct {
+	Autoneg key[bool] `json:"autoneg,omitzero"`
+	RX      key[bool] `json:"rx,omitzero"`
+	TX      key[bool] `json:"tx,omitzero"`
+}
+
+type channelsPart struct {
+	Combined    key[int] `json:"combined,omitzero"`
+	CombinedMax key[int] `json:"combined_max,omitzero"`
+	RX          key[int] `json:"rx,omitzero"`
+	TX          key[int] `json:"tx,omitzero"`
+	Other       key[int] `json:"other,omitzero"`
+}
+
+type rssPart struct {
+	Rings       key[int]    `json:"rings,omitzero"`
+	Indirection key[[]int]  `json:"indirection,omitzero"`
+	HashFunc    key[string] `json:"hash_function,omitzero"`
+}
+
+// part is one part of the file: its keys, or the errno with which the kernel refused it.
+type part[T any] struct {
+	v     T
+	errno string
+	ok    bool
+}
+
+func some[T any](v T) part[T] { return part[T]{v: v, ok: true} }
+
+func refused[T any](errno string) part[T] { return part[T]{errno: errno} }
+
+// IsZero: an absent part is left out of the file.
+func (p part[T]) IsZero() bool { return !p.ok && p.errno == "" }
+
+func (p part[T]) MarshalJSON() ([]byte, error) {
+	if !p.ok {
+		return json.Marshal(map[string]string{"errno": p.errno})
+	}
+	return json.Marshal(p.v)
+}
+
+func (p *part[T]) UnmarshalJSON(b []byte) error {
+	var refusal struct {
+		Errno string `json:"errno"`
+	}
+	if json.Unmarshal(b, &refusal) == nil && refusal.Errno != "" {
+		*p = refused[T](refusal.Errno)
+		return nil
+	}
+	if err := json.Unmarshal(b, &p.v); err != nil {
+		*p = refused[T](fmt.Sprintf("unreadable: %v", err))
+		return nil
+	}
+	p.ok = true
+	return nil
+}
+
+// key is one value of a part. "n/a" is ethtool's word for what a driver does not support; a value of the wrong type costs
+// only itself.
+type key[T any] struct{ maybe.Value[T] }
+
+func has[T any](v T) key[T] { return key[T]{maybe.Some(v)} }
+
+func (k key[T]) MarshalJSON() ([]byte, error) {
+	if v, ok := k.Get(); ok {
+		return json.Marshal(v)
+	}
+	return []byte(`"n/a"`), nil
+}
+
+func (k *key[T]) UnmarshalJSON(b []byte) error {
+	var v T
+	switch text := strings.Trim(string(b), `"`); {
+	case text == "n/a" || text == "null":
+		k.Value = maybe.None[T]("not supported by the driver (n/a)")
+	case json.Unmarshal(b, &v) != nil:
+		k.Value = maybe.Nonef[T]("reads %.40s", b)
+	default:
+		k.Value = maybe.Some(v)
+	}
+	return nil
+}
+
+// take copies a key into a field of the model. why says why a key that is not there is missing.
+func take[T any](to *maybe.Value[T], from key[T], why string) {
+	*to = from.Value
+	if to.IsZero() {
+		*to = maybe.None[T](why)
+	}
+}
+
+// readEthtool asks the driver, or reads what a host tree holds of its answers.
+func readEthtool(s *Source, h *Host, n *NIC) {
+	if s.Live {
+		askEthtool(n.Name).apply(n, "")
+		return
+	}
+	file := "ethtool/" + n.Name + ".json"
+	f, err := treeEthtool(s, h, n.Name)
+	if err != nil {
+		h.Gaps = append(h.Gaps, Gap{Path: file, Reason: err.Error()})
+	}
+	f.apply(n, file+" does not have it")
+}
+
+// treeEthtool reads IFACE.json, and completes it from the text of `ethtool -c IFACE` and the like where that was collected.
+func treeEthtool(s *Source, h *Host, iface string) (ethtoolFile, error) {
+	var f ethtoolFile
+	b, err := s.ReadExtra("ethtool/" + iface + ".json")
+	if err != nil {
+		b = []byte("{}")
+	}
+	f, err = parseEthtool(b)
+	f.addText(h, iface)
+	return f, err
+}
+
+func parseEthtool(b []byte) (ethtoolFile, error) {
+	var f ethtoolFile
+	if err := json.Unmarshal(bytes.TrimSpace(b), &f); err != nil {
+		return ethtoolFile{}, fmt.Errorf("read ethtool values: %w", err)
+	}
+	return f, nil
+}
+
+// why gives the reason for the keys of a part.
+func (p part[T]) why(name, absent string) string {
+	switch {
+	case p.errno != "":
+		return name + ": " + p.errno
+	case absent == "":
+		return name + ": the driver does not report it"
+	}
+	return name + ": " + absent
+}
+
+// apply fills the model.
+func (f ethtoolFile) apply(n *NIC, absent string) {
+	f.applyDriver(n, absent)
+	f.applyLink(n, absent)
+	f.applySizes(n, absent)
+	f.applyCoalesce(n, absent)
+	why := f.Pause.why("pause", absent)
+	take(&n.Pause.Autoneg, f.Pause.v.Autoneg, why)
+	take(&n.Pause.RX, f.Pause.v.RX, why)
+	take(&n.Pause.TX, f.Pause.v.TX, why)
+	why = f.RSS.why("rss", absent)
+	take(&n.RSS.Rings, f.RSS.v.Rings, why)
+	take(&n.RSS.Indirection, f.RSS.v.Indirection, why)
+	take(&n.RSS.HashFunc, f.RSS.v.HashFunc, why)
+	n.Features = whole(f.Features, "features", absent)
+	n.PrivFlags = whole(f.PrivFlags, "priv_flags", absent)
+	n.Stats = whole(f.Stats, "stats", absent)
+}
+
+func whole[T any](p part[T], name, absent string) maybe.Value[T] {
+	if !p.ok {
+		return maybe.None[T](p.why(name, absent))
+	}
+	return maybe.Some(p.v)
+}
+
+// applyDriver: the driver's name in sysfs counts; ethtool's is for interfaces without a device (veth, bond).
+func (f ethtoolFile) applyDriver(n *NIC, absent string) {
+	why, d := f.Driver.why("driver", absent), f.Driver.v
+	n.Driver = prefer(n.Driver, d.Driver.Value)
+	take(&n.DriverVer, d.Version, why)
+	take(&n.Firmware, d.Firmware, why)
+	n.PSID = maybe.None[string]("the firmware version names no PSID")
+	// "16.35.3006 (MT_0000000008)": version and PSID of NVIDIA adapters.
+	if version, psid, ok := strings.Cut(n.Firmware.Or(""), " ("); ok && strings.HasSuffix(psid, ")") {
+		n.Firmware, n.PSID = maybe.Some(version), maybe.Some(strings.TrimSuffix(psid, ")"))
+	}
+	if fw := n.Firmware.Or("-"); fw == "" || fw == "N/A" {
+		n.Firmware = maybe.None[string]("the driver does not report a firmware version")
+	}
+}
+
+func (f ethtoolFile) applyLink(n *NIC, absent string) {
+	why, l := f.Link.why("link", absent), f.Link.v
+	n.SpeedMbps = prefer(n.SpeedMbps, positive(l.SpeedMbps.Value, "link speed"))
+	n.Duplex = prefer(n.Duplex, l.Duplex.Value)
+	n.Carrier = prefer(n.Carrier, l.Detected.Value)
+	take(&n.MaxSpeedMbps, l.MaxSpeedMbps, why)
+	n.MaxSpeedMbps = positive(n.MaxSpeedMbps, "largest supported link speed")
+	take(&n.Autoneg, l.Autoneg, why)
+	take(&n.Port, l.Port, why)
+	take(&n.FEC, l.FEC, why)
+}
+
+func (f ethtoolFile) applySizes(n *NIC, absent string) {
+	why, r := f.Rings.why("rings", absent), f.Rings.v
+	take(&n.Rings.RX, r.RX, why)
+	take(&n.Rings.RXMax, r.RXMax, why)
+	take(&n.Rings.TX, r.TX, why)
+	take(&n.Rings.TXMax, r.TXMax, why)
+	why, c := f.Channels.why("channels", absent), f.Channels.v
+	take(&n.Channels.Combined, c.Combined, why)
+	take(&n.Channels.CombinedMax, c.CombinedMax, why)
+	take(&n.Channels.RX, c.RX, why)
+	take(&n.Channels.TX, c.TX, why)
+	take(&n.Channels.Other, c.Other, why)
+}
+
+func (f ethtoolFile) applyCoalesce(n *NIC, absent string) {
+	why, c := f.Coalesce.why("coalesce", absent), f.Coalesce.v
+	take(&n.Coalesce.AdaptiveRX, c.AdaptiveRX, why)
+	take(&n.Coalesce.AdaptiveTX, c.AdaptiveTX, why)
+	take(&n.Coalesce.RXUsecs, c.RXUsecs, why)
+	take(&n.Coalesce.RXFrames, c.RXFrames, why)
+	take(&n.Coalesce.TXUsecs, c.TXUsecs, why)
+	take(&n.Coalesce.TXFrames, c.TXFrames, why)
+	take(&n.Coalesce.RXUsecsLow, c.RXUsecsLow, why)
+	take(&n.Coalesce.RXUsecsHigh, c.RXUsecsHigh, why)
+	take(&n.Coalesce.CQEModeRX, c.CQEModeRX, why)
+	if codedAdaptive(n.Driver.Or(""), n.Coalesce.RXUsecs) {
+		n.Coalesce.AdaptiveRX = maybe.Some(true)
+		n.Coalesce.RXUsecs = maybe.Nonef[int]("rx-usecs 1 of %s is no time: it stands for adaptive moderation", n.Driver.Or(""))
+	}
+}
+
+// codedAdaptive: these drivers report "adaptive-rx off" and a code in rx-usecs, 1 (and, older ones, 3) being dynamic
+// moderation (ixgbe_set_coalesce, igb_set_coalesce).
+func codedAdaptive(driver string, usecs maybe.Value[int]) bool {
+	us, ok := usecs.Get()
+	switch driver {
+	case "ixgbe", "ixgbevf":
+		return ok && us == 1
+	case "igb", "igbvf", "e1000e":
+		return ok && (us == 1 || us == 3)
+	}
+	return false
+}
