@@ -17,6 +17,7 @@ type fsys interface {
 	names(p string) ([]string, error)
 	readlink(p string) (string, error)
 	exists(p string) bool
+	mode(p string) (fs.FileMode, bool)
 	close() error
 }
 
@@ -46,6 +47,15 @@ func (liveFS) readlink(p string) (string, error) { return os.Readlink("/" + p) }
 func (liveFS) exists(p string) bool {
 	_, err := os.Stat("/" + p)
 	return err == nil
+}
+
+func (liveFS) mode(p string) (fs.FileMode, bool) { return modeOf(os.Stat("/" + p)) }
+
+func modeOf(st fs.FileInfo, err error) (fs.FileMode, bool) {
+	if err != nil {
+		return 0, false
+	}
+	return st.Mode().Perm(), true
 }
 
 func (liveFS) close() error { return nil }
@@ -104,6 +114,8 @@ func (d dirFS) exists(p string) bool {
 	_, err := d.root.Stat(p)
 	return err == nil
 }
+
+func (d dirFS) mode(p string) (fs.FileMode, bool) { return modeOf(d.root.Stat(p)) }
 
 func (d dirFS) close() error { return d.root.Close() }
 

@@ -2,6 +2,7 @@ package host
 
 import (
 	"fmt"
+	"io/fs"
 	"maps"
 	"path"
 	"strings"
@@ -20,6 +21,7 @@ type memNode struct {
 	link     string
 	children map[string]bool
 	fail     error
+	mode     fs.FileMode // permissions; 0 where the tree does not keep them
 }
 
 func newMemFS() *memFS {
@@ -152,6 +154,14 @@ func (m *memFS) readlink(p string) (string, error) {
 func (m *memFS) exists(p string) bool {
 	_, err := m.resolve(p)
 	return err == nil
+}
+
+func (m *memFS) mode(p string) (fs.FileMode, bool) {
+	n, err := m.node(p)
+	if err != nil || n.mode == 0 {
+		return 0, false
+	}
+	return n.mode, true
 }
 
 func (m *memFS) close() error { return nil }

@@ -56,6 +56,7 @@ type Identity struct {
 	Kind       maybe.Value[string] `json:"kind,omitzero"`
 	Hypervisor maybe.Value[string] `json:"hypervisor,omitzero"` // kvm, vmware, hyperv, xen, ...
 	Container  maybe.Value[string] `json:"container,omitzero"`  // docker, podman, kubernetes, lxc, ...
+	Evidence   []string            `json:"evidence,omitempty"`  // what Kind rests on, in words
 }
 
 // CPU is the processor topology. Source: /proc/cpuinfo, /sys/devices/system/cpu.
@@ -79,7 +80,8 @@ type CPU struct {
 	SMTControl maybe.Value[string]      `json:"smt_control,omitzero"`
 	CPUs       []LogicalCPU             `json:"cpus"` // online CPUs, by number
 	// Stat is /proc/stat in clock ticks of 1/100 s, by CPU; totals since boot: only differences mean anything.
-	Stat map[int]CPUTimes `json:"stat,omitempty"`
+	Stat  map[int]CPUTimes `json:"stat,omitempty"`
+	Total CPUTimes         `json:"stat_total"` // the "cpu" row: all CPUs, also those that went offline
 	// Vulnerabilities is /sys/devices/system/cpu/vulnerabilities, by name.
 	Vulnerabilities map[string]string `json:"vulnerabilities,omitempty"`
 }
@@ -106,7 +108,8 @@ type CPUTimes struct {
 
 // NUMA is the memory topology. Source: /sys/devices/system/node.
 type NUMA struct {
-	Nodes []Node `json:"nodes"` // nodes with CPUs and nodes with memory only; ids may have holes
+	Nodes []Node `json:"nodes"`         // nodes with CPUs and nodes with memory only; ids may have holes
+	Why   string `json:"why,omitempty"` // why there are none, such as a kernel without CONFIG_NUMA
 }
 
 // Node is one NUMA node.
@@ -145,7 +148,7 @@ type IRQ struct {
 	Chip      string                   `json:"chip,omitempty"`
 	Trigger   string                   `json:"trigger,omitempty"`
 	Actions   []string                 `json:"actions,omitempty"`
-	Counts    map[int]int64            `json:"counts,omitempty"` // CPU -> total since boot
+	Counts    map[int]int64            `json:"counts,omitempty"` // CPU -> total since boot; a CPU of IRQTable.CPUs that is not in it counted 0
 	Affinity  maybe.Value[cpulist.Set] `json:"affinity,omitzero"`
 	Effective maybe.Value[cpulist.Set] `json:"effective,omitzero"`
 	Hint      maybe.Value[cpulist.Set] `json:"hint,omitzero"`    // affinity_hint; the empty set is "no hint"
@@ -155,8 +158,9 @@ type IRQ struct {
 	PCI       string                   `json:"pci,omitempty"` // owner through msi_irqs, or the BDF in the action's name
 	Netdev    string                   `json:"netdev,omitempty"`
 	NVMe      string                   `json:"nvme,omitempty"` // nvme0
+	RDMA      string                   `json:"rdma,omitempty"` // RDMA device of the same PCI function, mlx5_0
 	Queue     maybe.Value[int]         `json:"queue,omitzero"` // queue number, where the action's name tells
-	Role      string                   `json:"role,omitempty"` // rx, tx, txrx, async, admin, config: what the vector is for, where known
+	Role      string                   `json:"role,omitempty"` // rx, tx, txrx, io (a storage queue), async, admin, config: what the vector is for, where known
 }
 
 // Softirqs is /proc/softirqs and /proc/net/softnet_stat; totals since boot.

@@ -102,6 +102,7 @@ type Firmware struct {
 	SysVendor   maybe.Value[string] `json:"sys_vendor,omitzero"`
 	Product     maybe.Value[string] `json:"product,omitzero"`
 	Board       maybe.Value[string] `json:"board,omitzero"`
+	Chassis     maybe.Value[string] `json:"chassis,omitzero"` // chassis type in words
 	BIOSVendor  maybe.Value[string] `json:"bios_vendor,omitzero"`
 	BIOSVersion maybe.Value[string] `json:"bios_version,omitzero"`
 	BIOSDate    maybe.Value[string] `json:"bios_date,omitzero"`

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/corewise/corewise/profile/cpulist"
 	"github.com/corewise/corewise/profile/maybe"
@@ -24,10 +25,14 @@ type Source struct {
 	tree  fsys
 	extra fsys  // ethtool/ and cmd/ of a host tree; nil when there are none
 	notes []Gap // what was found wrong while opening; part of Host.Gaps
+	modes bool  // file permissions are the host's own: live, and bundles that say so
+
+	mu   sync.Mutex
+	sets map[string]cpulist.Set // CPU sets by text: a host with thousands of interrupts repeats a few
 }
 
 // LiveSource reads the running machine.
-func LiveSource() *Source { return &Source{Live: true, Name: "live", tree: liveFS{}} }
+func LiveSource() *Source { return &Source{Live: true, Name: "live", tree: liveFS{}, modes: true} }
 
 // DirSource reads a directory as "/", with ethtool/ and cmd/ in extra ("" for none). Close it.
 func DirSource(name, root, extra string, timeS float64) (*Source, error) {
@@ -184,9 +189,10 @@ func (s *Source) Word(p string) maybe.Value[string] {
 
 // Int64 reads a decimal or 0x number.
 func (s *Source) Int64(p string) maybe.Value[int64] {
-	t, ok := s.Text(p).Get()
+	v := s.Text(p)
+	t, ok := v.Get()
 	if !ok {
-		return maybe.None[int64](s.Text(p).Why())
+		return maybe.None[int64](v.Why())
 	}
 	n, err := strconv.ParseInt(t, 0, 64)
 	if err != nil {
@@ -200,25 +206,38 @@ func (s *Source) Int(p string) maybe.Value[int] {
 	return maybe.Map(s.Int64(p), func(n int64) int { return int(n) })
 }
 
-// List reads a CPU or node list such as "0-3,8"; the empty file is the empty set.
-func (s *Source) List(p string) maybe.Value[cpulist.Set] {
-	return parsed(s, p, cpulist.Parse)
-}
+// List reads a CPU or node list such as "0-3,8"; the empty file is the empty set. Do not change the set: it is shared.
+func (s *Source) List(p string) maybe.Value[cpulist.Set] { return s.set(p, "l", cpulist.Parse) }
 
-// Mask reads a hexadecimal CPU mask such as "0000,0000000f".
-func (s *Source) Mask(p string) maybe.Value[cpulist.Set] {
-	return parsed(s, p, cpulist.ParseMask)
-}
+// Mask reads a hexadecimal CPU mask such as "0000,0000000f". Do not change the set: it is shared.
+func (s *Source) Mask(p string) maybe.Value[cpulist.Set] { return s.set(p, "m", cpulist.ParseMask) }
 
-func parsed[T any](s *Source, p string, parse func(string) (T, error)) maybe.Value[T] {
+func (s *Source) set(p, kind string, parse func(string) (cpulist.Set, error)) maybe.Value[cpulist.Set] {
 	v := s.Text(p)
 	t, ok := v.Get()
 	if !ok {
-		return maybe.None[T](v.Why())
+		return maybe.None[cpulist.Set](v.Why())
 	}
-	x, err := parse(t)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if set, ok := s.sets[kind+t]; ok {
+		return maybe.Some(set)
+	}
+	set, err := parse(t)
 	if err != nil {
-		return maybe.Nonef[T]("%s: %v", p, err)
+		return maybe.Nonef[cpulist.Set]("%s: %v", p, err)
 	}
-	return maybe.Some(x)
+	if s.sets == nil {
+		s.sets = map[string]cpulist.Set{}
+	}
+	s.sets[kind+t] = set
+	return maybe.Some(set)
+}
+
+// mode is the file's permission on the host, where the source keeps it.
+func (s *Source) mode(p string) (fs.FileMode, bool) {
+	if !s.modes {
+		return 0, false
+	}
+	return s.tree.mode(inside(p))
 }

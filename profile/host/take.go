@@ -30,6 +30,14 @@ func (s *Source) timeNow() float64 {
 // areas lists every area in reading order: an area may use what stands before it in Host.
 func areas() []func(*Source, *Host) {
 	return []func(*Source, *Host){
+		readKernel,
+		readFirmware,
+		readNUMA,
+		readCPU,
+		readIdentity,
+		readStat,
+		readIRQ,
+		readSoftirq,
 		readCommands,
 		readNICs,
 		readPCI,
