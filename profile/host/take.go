@@ -30,6 +30,7 @@ func (s *Source) timeNow() float64 {
 // areas lists every area in reading order: an area may use what stands before it in Host.
 func areas() []func(*Source, *Host) {
 	return []func(*Source, *Host){
+		readCommands,
 		readKernel,
 		readFirmware,
 		readNUMA,
@@ -38,7 +39,6 @@ func areas() []func(*Source, *Host) {
 		readStat,
 		readIRQ,
 		readSoftirq,
-		readCommands,
 		readNICs,
 		readPCI,
 		readRDMA,
