@@ -46,3 +46,5 @@ require (
 	gopkg.in/yaml.v3 v3.0.1 // indirect
 	howett.net/plist v1.0.2-0.20250314012144-ee69052608d9 // indirect
 )
+
+tool github.com/cilium/ebpf/cmd/bpf2go

@@ -165,6 +165,7 @@ type PageAlloc struct {
 type EventLog struct {
 	Events  []Event
 	Dropped uint64
+	MinNS   int64 // shorter events are among the dropped ones; 0: none was dropped for its length
 }
 
 // Event is one disturbance: from StartNS for NS nanoseconds, exclusive of what nested in it.

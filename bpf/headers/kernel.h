@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Apache-2.0 */
+/*
+ * The few kernel types that the probes read. Only the fields named here are relocated (CO-RE) against the running
+ * kernel's BTF, so no vmlinux.h is needed and one object serves all architectures.
+ */
+#ifndef COREWISE_KERNEL_H
+#define COREWISE_KERNEL_H
+
+typedef unsigned char __u8;
+typedef unsigned short __u16;
+typedef unsigned int __u32;
+typedef unsigned long long __u64;
+typedef signed char __s8;
+typedef short __s16;
+typedef int __s32;
+typedef long long __s64;
+typedef __u16 __be16;
+typedef __u32 __be32;
+typedef __u32 __wsum;
+typedef _Bool bool;
+
+#define true 1
+#define false 0
+
+/* include/uapi/linux/bpf.h */
+#define BPF_MAP_TYPE_HASH 1
+#define BPF_MAP_TYPE_ARRAY 2
+#define BPF_MAP_TYPE_RINGBUF 27
+#define BPF_ANY 0
+#define BPF_NOEXIST 1
+#define BPF_F_MMAPABLE (1U << 10)
+#define BPF_RB_NO_WAKEUP 1
+
+/* include/linux/sched.h */
+#define TASK_COMM_LEN 16
+#define PF_WQ_WORKER 0x20
+
+#define CORE __attribute__((preserve_access_index))
+
+struct thread_info {
+	__u32 cpu;
+} CORE;
+
+struct task_struct {
+	struct thread_info thread_info;
+	unsigned int __state;
+	unsigned int flags;
+	int pid;
+	int tgid;
+	void *worker_private;
+	char comm[TASK_COMM_LEN];
+} CORE;
+
+/* Before commit bcf9033e5449 (5.16) the CPU was a field of the task. */
+struct task_struct___cpu {
+	unsigned int cpu;
+} CORE;
+
+/* Before commit e32cf5dfbe22 (5.17) struct kthread hung on set_child_tid. */
+struct task_struct___set_child_tid {
+	void *set_child_tid;
+} CORE;
+
+struct kthread {
+	void *data;
+} CORE;
+
+struct worker {
+	void *current_func;
+} CORE;
+
+struct work_struct {
+	void *func;
+} CORE;
+
+struct irqaction {
+	const char *name;
+} CORE;
+
+struct page {
+	unsigned long flags;
+} CORE;
+
+/* Since commit 53fbef56e07d (6.18) page.flags is a struct with one member. */
+struct page___memdesc {
+	struct {
+		unsigned long f;
+	} flags;
+} CORE;
+
+struct hrtimer {
+	void *function;
+} CORE;
+
+struct timer_list {
+	void *function;
+} CORE;
+
+struct net_device {
+	char name[16];
+} CORE;
+
+struct napi_struct {
+	struct net_device *dev;
+} CORE;
+
+#endif

@@ -1,0 +1,155 @@
+package bpf
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+
+	"github.com/cilium/ebpf"
+	"github.com/cilium/ebpf/link"
+	"golang.org/x/sys/unix"
+)
+
+// Session is a running capture. Its methods may be called from several goroutines.
+type Session struct {
+	opts   Options
+	ob     *object
+	links  []io.Closer
+	states []ProbeState
+	begin  moment
+	timing io.Closer // kernel.bpf_stats_enabled while it is open
+	log    *eventLog
+	nodes  map[int]int
+
+	mu      sync.Mutex
+	done    bool
+	capture Capture
+	notices []string
+	misses  []Lost
+}
+
+// Start loads the programs, attaches those that this kernel and these privileges allow, and begins to count. What cannot be
+// attached is a ProbeState with the reason; the error is about what everything needs (privilege, kernel BTF), or says that
+// nothing at all could be attached. A watched process that is the caller's own launcher (its child, running the caller's own
+// executable) counts from its execve on, others from now on.
+func Start(ctx context.Context, o Options) (*Session, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	s := &Session{opts: o, nodes: o.NodeOfCPU}
+	if s.nodes == nil {
+		s.nodes = cpuNodes()
+	}
+	if len(o.KeepOff) > 0 {
+		s.note(KeepOff(o.KeepOff))
+	}
+	var err error
+	if s.ob, err = load(o); err != nil {
+		return nil, err
+	}
+	if err := s.start(); err != nil {
+		s.release()
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *Session) start() error {
+	if err := s.attach(); err != nil {
+		return err
+	}
+	s.timing, _ = ebpf.EnableStats(uint32(unix.BPF_STATS_RUN_TIME)) // without it the cost is unknown, and says so
+	if err := s.watchCPUs(s.opts.Watch.CPUs); err != nil {
+		return err
+	}
+	s.begin = readMoment()
+	if err := s.syncAll(syncStart); err != nil {
+		return err
+	}
+	for _, pid := range s.opts.Watch.PIDs {
+		if err := s.Watch(pid); err != nil {
+			return err
+		}
+	}
+	return s.startEvents()
+}
+
+// attach attaches every loaded program and notes why the others are not there.
+func (s *Session) attach() error {
+	attached := 0
+	for _, p := range probes() {
+		state := ProbeState{Name: p.name, How: "tp_btf"}
+		err := s.ob.refuse[p.name]
+		if err == nil {
+			err = s.attachOne(p.name)
+		}
+		if err != nil {
+			state.How, state.Why, state.Loses = "", err.Error(), p.loses
+		} else {
+			state.Attached = true
+			attached++
+		}
+		s.states = append(s.states, state)
+	}
+	if attached == 0 {
+		return fmt.Errorf("attach probes: %s: %s", s.states[0].Name, s.states[0].Why)
+	}
+	return nil
+}
+
+func (s *Session) attachOne(name string) error {
+	l, err := link.AttachTracing(link.TracingOptions{Program: s.ob.progs[name]})
+	if err != nil {
+		return explain(err)
+	}
+	s.links = append(s.links, l)
+	return nil
+}
+
+// detach takes all programs off their tracepoints.
+func (s *Session) detach() error {
+	var errs []error
+	for _, l := range s.links {
+		errs = append(errs, l.Close())
+	}
+	s.links = nil
+	return errors.Join(errs...)
+}
+
+func (s *Session) release() {
+	_ = s.detach()
+	if s.timing != nil {
+		s.timing.Close()
+	}
+	if s.log != nil {
+		s.log.close()
+	}
+	s.ob.close()
+}
+
+// Stop ends the capture and returns it. Later calls return the same.
+func (s *Session) Stop() (Capture, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.done {
+		return s.capture, nil
+	}
+	s.done = true
+	s.note(s.syncAll(syncStop))
+	end := readMoment()
+	s.readCosts()
+	err := s.detach()
+	c, readErr := s.read(end)
+	s.capture = c
+	s.release()
+	return s.capture, errors.Join(err, readErr)
+}
+
+// note keeps an error that does not end the capture for its Notices.
+func (s *Session) note(err error) {
+	if err != nil {
+		s.notices = append(s.notices, err.Error())
+	}
+}
