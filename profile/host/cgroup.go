@@ -215,7 +215,7 @@ func readCgroupV1(s *Source, cpuset, cpu string) Cgroup {
 		g.CPUs = s.List(cpuset + "/cpuset.cpus")
 		g.EffectiveCPUs = prefer(s.List(cpuset+"/cpuset.effective_cpus"), g.CPUs)
 		g.EffectiveMems = prefer(s.List(cpuset+"/cpuset.effective_mems"), s.List(cpuset+"/cpuset.mems"))
-		g.Exclusive = flag(s, cpuset+"/cpuset.cpu_exclusive")
+		g.Exclusive = nonzero(s, cpuset+"/cpuset.cpu_exclusive")
 		g.PIDs = readPIDs(s, cpuset)
 	}
 	if cpu != "" {

@@ -14,11 +14,7 @@ type lspci map[string][]string
 var reLspciHead = regexp.MustCompile(`^((?:[0-9a-f]{4,8}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]) `)
 
 // newLspci cuts the output into one block a function. Addresses without a domain are in domain 0000.
-func newLspci(commands map[string]maybe.Value[string]) lspci {
-	text, ok := commands["lspci-vvv"].Get()
-	if !ok {
-		return nil
-	}
+func newLspci(text string) lspci {
 	blocks, bdf := lspci{}, ""
 	for _, line := range strings.Split(text, "\n") {
 		if m := reLspciHead.FindStringSubmatch(line); m != nil {

@@ -80,7 +80,7 @@ func readNICLinks(s *Source, n *NIC, base string) {
 func readNICState(s *Source, n *NIC, base string) {
 	n.MAC = s.Word(base + "/address")
 	n.OperState = s.Word(base + "/operstate")
-	n.Carrier = flag(s, base+"/carrier")
+	n.Carrier = nonzero(s, base+"/carrier")
 	n.CarrierChanges = s.Int64(base + "/carrier_changes")
 	n.MTU = s.Int(base + "/mtu")
 	n.Duplex = s.Word(base + "/duplex")
@@ -89,13 +89,13 @@ func readNICState(s *Source, n *NIC, base string) {
 	}
 	n.SpeedMbps = positive(s.Int(base+"/speed"), base+"/speed")
 	n.PhysPort = s.Word(base + "/phys_port_name")
-	n.Threaded = flag(s, base+"/threaded")
+	n.Threaded = nonzero(s, base+"/threaded")
 	n.GroFlushNS = s.Int64(base + "/gro_flush_timeout")
 	n.DeferHardIRQs = s.Int64(base + "/napi_defer_hard_irqs")
 }
 
-// flag reads a file that holds 0 or another number.
-func flag(s *Source, p string) maybe.Value[bool] {
+// nonzero reads a file that holds 0 or another number.
+func nonzero(s *Source, p string) maybe.Value[bool] {
 	return maybe.Map(s.Int64(p), func(n int64) bool { return n != 0 })
 }
 

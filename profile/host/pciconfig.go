@@ -37,6 +37,8 @@ const (
 	cfgCapPointer = 0x34
 	cfgStatus     = 0x06
 	capExpress    = 0x10
+	expressV1     = 0x14 // bytes of the capability up to LnkSta
+	expressV2     = 0x2a // up to DevCtl2
 	extCapStart   = 0x100
 	extCapAER     = 0x0001
 	extCapACS     = 0x000d
@@ -59,10 +61,10 @@ func parseConfig(b []byte, p *PCI) error {
 		return errShortConfig
 	}
 	at := findCap(b, capExpress)
-	if at == 0 {
+	if at == 0 || at+expressV1 > 256 {
 		return errNoExpress
 	}
-	parseExpress(b[at:], p)
+	parseExpress(b[at:256], p)
 	parseExtended(b, p)
 	return nil
 }
@@ -73,7 +75,7 @@ func findCap(b []byte, id byte) int {
 		return 0
 	}
 	at := int(b[cfgCapPointer]) &^ 3
-	for hops := 0; at >= 0x40 && at+0x3c <= 256 && hops < 48; hops++ {
+	for hops := 0; at >= 0x40 && hops < 48; hops++ {
 		if b[at] == id {
 			return at
 		}
@@ -101,7 +103,7 @@ func parseExpress(c []byte, p *PCI) {
 	p.ReadReqBytes = size(devCtl>>12&7, "DevCtl MaxReadReq")
 	p.RelaxedOrdering = maybe.Some(devCtl&(1<<4) != 0)
 	p.ExtTag = maybe.Some(devCtl&(1<<8) != 0)
-	if flags&15 >= 2 {
+	if flags&15 >= 2 && len(c) >= expressV2 {
 		p.TenBitCompleter = maybe.Some(u32(0x24)&(1<<16) != 0)
 		p.TenBitTag = maybe.Some(u16(0x28)&(1<<12) != 0)
 	}

@@ -16,7 +16,7 @@ func readPCI(s *Source, h *Host) {
 	if err != nil {
 		return
 	}
-	text := newLspci(h.Commands)
+	text := newLspci(command(h, "lspci-vvv").Or(""))
 	pat := readPAT(s)
 	done := map[string]bool{}
 	for _, name := range names {
