@@ -88,6 +88,7 @@ type Power struct {
 
 // IdleState is one cpuidle state of one CPU. Usage and TimeUS are totals.
 type IdleState struct {
+	Index       int    `json:"index"` // N of stateN
 	Name        string `json:"name"`
 	Desc        string `json:"desc,omitempty"`
 	LatencyUS   int    `json:"latency_us"`
@@ -95,6 +96,7 @@ type IdleState struct {
 	Disabled    bool   `json:"disabled"`
 	Usage       int64  `json:"usage"`
 	TimeUS      int64  `json:"time_us"`
+	Counted     bool   `json:"counted"` // usage and time were readable; else both are 0 and mean nothing
 }
 
 // Firmware is DMI and what the OS shows of firmware settings.

@@ -206,6 +206,11 @@ func (s *Source) Int(p string) maybe.Value[int] {
 	return maybe.Map(s.Int64(p), func(n int64) int { return int(n) })
 }
 
+// Bool reads a file that holds 0 or 1 (a larger number counts as 1).
+func (s *Source) Bool(p string) maybe.Value[bool] {
+	return maybe.Map(s.Int64(p), func(n int64) bool { return n != 0 })
+}
+
 // List reads a CPU or node list such as "0-3,8"; the empty file is the empty set. Do not change the set: it is shared.
 func (s *Source) List(p string) maybe.Value[cpulist.Set] { return s.set(p, "l", cpulist.Parse) }
 

@@ -39,6 +39,8 @@ func areas() []func(*Source, *Host) {
 		readStat,
 		readIRQ,
 		readSoftirq,
+		readMemory,
+		readPower,
 		readNICs,
 		readPCI,
 		readRDMA,
