@@ -113,7 +113,7 @@ func (e *expr) issues(env *cel.Env, issues *cel.Issues) Problems {
 	var out Problems
 	for _, i := range issues.Errors() {
 		at := e.runeOffset(i.Location.Line(), i.Location.Column())
-		out = append(out, e.text.problem(e.offset+at, "%s%s", firstLine(i.Message), e.hint(i.Message, i.ExprID, env)))
+		out = append(out, e.text.problem(e.offset+at, "%s%s", strings.Replace(firstLine(i.Message), " (in container '')", "", 1), e.hint(i.Message, i.ExprID, env)))
 	}
 	return out
 }
@@ -134,7 +134,7 @@ var undefinedName = regexp.MustCompile(`undefined field '([^']*)'|undeclared ref
 func (e *expr) hint(message string, id int64, env *cel.Env) string {
 	m := undefinedName.FindStringSubmatch(message)
 	switch {
-	case m == nil:
+	case m == nil, strings.Contains(message, "did you mean"): // CEL's own hint
 		return ""
 	case m[1] != "":
 		return didYouMean(m[1], e.fieldsNear(id, env))

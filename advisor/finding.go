@@ -18,7 +18,10 @@ type candidate struct {
 	against  int      // pieces of evidence against it that hold
 	why      []string // how its severity and place came about
 	structur bool
-	merged   int // findings of the same rule and subject in it
+	merged   int      // findings of the same rule and subject in it
+	texts    []string // of the merged ones
+	demoted  bool
+	severe   bool // high or above before anything was compared
 }
 
 // finding writes the texts of an outcome that fires, its severity by the rule and its evidence, and its remedy.

@@ -50,6 +50,7 @@ func (c *candidate) score(j judged) {
 	if j.atTarget == yes {
 		c.cap(Low, "the result is at its target")
 	}
+	c.severe = c.Severity.rank() >= High.rank()
 }
 
 // cap lowers the severity to at most s and says why.
