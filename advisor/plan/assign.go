@@ -24,10 +24,12 @@ func (b *builder) sequence(free cpulist.Set, g group) []int {
 }
 
 // penalty ranks second choices: small cores of a hybrid processor, cores that an unmovable interrupt visits, cores
-// whose sibling belongs to somebody else.
+// whose sibling belongs to somebody else; last of all the boot core.
 func (b *builder) penalty(core int) int {
 	s := b.t.cpu[core].Siblings
 	switch {
+	case core == b.t.core(b.t.boot):
+		return 4
 	case b.t.little[core]:
 		return 3
 	case len(s.And(b.in.ManagedIRQ)) > 0:
@@ -73,16 +75,30 @@ func (b *builder) byDomain(cores cpulist.Set, node, left int) []int {
 	return out
 }
 
-// assignData gives every group its cores, the larger group first, and degrades step by step where there are too few.
+// assignData gives every data role its cores.
 func (b *builder) assignData() {
 	if b.keep {
 		for i, r := range b.in.Roles {
-			if r.Data {
+			if r.Data && r.Shares == 0 {
 				b.roles[i] = slices.Clone(r.Now)
 			}
 		}
-		return
+	} else {
+		b.assignFresh()
 	}
+}
+
+// linkShared gives roles that share threads with an earlier role the same CPUs.
+func (b *builder) linkShared() {
+	for i, r := range b.in.Roles {
+		if r.Data && r.Shares > 0 && r.Shares <= i {
+			b.roles[i] = slices.Clone(b.roles[r.Shares-1])
+		}
+	}
+}
+
+// assignFresh serves the larger group first, and degrades step by step where there are too few cores.
+func (b *builder) assignFresh() {
 	free := b.pool
 	for i := range b.groups {
 		g := &b.groups[i]
@@ -193,7 +209,7 @@ func (b *builder) reportNodes(g group) {
 func (b *builder) shareLast() {
 	last := b.avail[len(b.avail)-1]
 	for i, r := range b.in.Roles {
-		if r.Data && r.Count > 0 {
+		if r.Data && r.Count > 0 && r.Shares == 0 {
 			b.roles[i] = []int{last}
 			break
 		}

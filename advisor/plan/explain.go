@@ -11,9 +11,9 @@ func (b *builder) explain() {
 	b.explainHouse()
 	b.explainIRQ()
 	for i, r := range b.in.Roles {
-		if r.Data {
+		if r.Data && r.Shares == 0 {
 			b.explainData(r, b.roles[i])
-		} else if cpus := cpulist.Of(b.roles[i]...); len(cpus) > 0 {
+		} else if cpus := cpulist.Of(b.roles[i]...); len(cpus) > 0 && !r.Data {
 			b.reason(cpus, "%s: control thread on %s", r.Name, b.auxWhy(cpus))
 		}
 	}

@@ -12,20 +12,20 @@ const busyPerIRQCore = 0.6
 // coresPerIRQCore is perftune.py's rule of thumb where nothing was measured.
 const coresPerIRQCore = 16
 
-// reusable reports whether the isolation in force has a physical core for each data thread on the right socket.
+// reusable reports whether the isolation in force has a whole physical core for each data thread on the right socket.
 func (b *builder) reusable() bool {
-	isolated := b.in.Isolated.And(b.avail)
-	if len(isolated) == 0 || isolated.Has(b.t.boot) || !b.anyHousekeeping(isolated) {
+	isolated := b.in.Isolated.And(b.avail).Minus(b.in.Reserved)
+	if len(isolated) == 0 || b.in.Isolated.Has(b.t.boot) || b.t.online.Within(b.in.Isolated) {
 		return false
 	}
 	for _, g := range b.groups {
 		n := 0
 		for _, c := range b.t.cores(isolated) {
-			if b.t.near(b.t.cpu[c].Node, g.node) {
+			if s := b.t.cpu[c].Siblings; b.t.near(b.t.cpu[c].Node, g.node) && s.Within(isolated) {
 				n++
 			}
 		}
-		if n < b.needNear(g) {
+		if n < max(1, b.needNear(g)) {
 			return false
 		}
 	}
@@ -43,15 +43,11 @@ func (b *builder) needNear(g group) int {
 	return n
 }
 
-func (b *builder) anyHousekeeping(isolated cpulist.Set) bool {
-	return len(b.t.cores(b.t.online.Minus(isolated))) > 0
-}
-
 // housekeeping splits the CPUs into housekeeping and the pool of workers.
 func (b *builder) housekeeping() {
 	if b.reuse {
 		b.house = b.t.online.Minus(b.in.Isolated)
-		b.pool = b.in.Isolated.And(b.avail)
+		b.pool = b.in.Isolated.And(b.avail).Minus(b.in.Reserved)
 		return
 	}
 	b.house = b.freshHouse()
@@ -88,7 +84,7 @@ func (b *builder) freshHouse() cpulist.Set {
 	for _, g := range b.groups {
 		house = b.growIRQ(house, g)
 	}
-	return b.smallCores(house)
+	return b.smallCores(house.Or(b.t.whole(b.in.Reserved.And(b.t.online))))
 }
 
 // houseGroups are the sets of CPUs that each keep one housekeeping core: nodes, or sockets where a node is a cache domain.

@@ -37,6 +37,8 @@ type Input struct {
 	ManagedIRQ  cpulist.Set          // CPUs on which an interrupt that cannot be moved fires often, not because of the workload
 	SoftirqBusy maybe.Value[float64] // cores' worth of softirq time on the NIC's CPUs, from the capture
 
+	Reserved cpulist.Set // kubelet's reservedSystemCPUs: always housekeeping
+
 	Workload *bench.Workload // for the syntaxes and the rewritten command; may be nil
 }
 
@@ -70,4 +72,5 @@ type Role struct {
 	Device int         // index of Input.Devices
 	Now    []int       // present CPUs, in the order of threads; empty: not pinned or not known
 	Mask   cpulist.Set // where its threads may run now when they are not pinned one by one; empty: not known
+	Shares int         // 1 + index of an earlier role whose threads do this too (a DPDK lcore that receives and sends); 0: none
 }

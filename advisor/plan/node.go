@@ -80,7 +80,7 @@ func (b *builder) makeGroups() {
 		b.places = []place{b.anywhere()}
 	}
 	for i, r := range b.in.Roles {
-		if r.Data && r.Count > 0 {
+		if r.Data && r.Count > 0 && r.Shares == 0 {
 			g := b.groupOf(b.placeOf(r))
 			g.roles = append(g.roles, i)
 			g.need += r.Count

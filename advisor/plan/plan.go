@@ -43,6 +43,7 @@ func Make(in Input) Plan {
 	b.housekeeping()
 	b.assignData()
 	b.assignAux()
+	b.linkShared()
 	b.isolate()
 	b.finish()
 	return b.p

@@ -43,7 +43,7 @@ func (b *builder) defect(format string, args ...any) {
 func (b *builder) unpinned() {
 	for _, r := range b.in.Roles {
 		switch {
-		case !r.Data || r.Count == 0 || len(r.Now) == r.Count:
+		case !r.Data || r.Count == 0 || r.Shares > 0 || len(r.Now) == r.Count:
 		case len(r.Now) > 0:
 			b.defect("%s: %d threads on %d CPUs (%s)", r.Name, r.Count, len(cpulist.Of(r.Now...)), cpulist.Of(r.Now...))
 		case len(r.Mask) > 0 && len(r.Mask) < len(b.t.online):
@@ -67,6 +67,9 @@ func (b *builder) unusable(now cpulist.Set) {
 	}
 	if out := now.And(b.t.online).Minus(b.avail); len(out) > 0 {
 		b.defect("CPUs %s do not belong to the workload's control group, or to another one exclusively", out)
+	}
+	if hit := b.t.whole(now.And(b.t.online)).And(b.in.Reserved); len(hit) > 0 {
+		b.defect("cores of CPUs %s are reserved for the system by kubelet", hit)
 	}
 }
 
@@ -106,7 +109,7 @@ func (b *builder) roomNear(node, want int) bool {
 func (b *builder) shared(now cpulist.Set) {
 	var all []int
 	for _, r := range b.in.Roles {
-		if r.Data {
+		if r.Data && r.Shares == 0 {
 			all = append(all, r.Now...)
 		}
 	}

@@ -34,8 +34,11 @@ func newTopo(in Input) *topo {
 		}
 		c.Siblings = c.Siblings.And(in.Online).Or(cpulist.Of(id))
 		t.cpu[id] = c
-		t.little[id] = c.Capacity > 0 && 5*c.Capacity < 4*fastest
 		nodes = append(nodes, c.Node)
+	}
+	for id := range t.cpu {
+		speed := t.cpu[t.core(id)].Capacity // siblings are of one kind, whatever their own files say
+		t.little[id] = speed > 0 && 5*speed < 4*fastest
 	}
 	t.nodes = cpulist.Of(nodes...)
 	if !in.Online.Has(t.boot) && len(in.Online) > 0 {

@@ -1,0 +1,43 @@
+package plan
+
+import "slices"
+
+// own are the syntaxes that belong to a workload, by the adapter's name.
+var own = map[string][]string{
+	"sockperf":   {"sockperf", "vma", "xlio", "numactl", "taskset"},
+	"pktgen":     {"pktgen", "pktgen-map", "eal", "numactl"},
+	"testpmd":    {"testpmd", "eal", "numactl"},
+	"doca_bench": {"doca_bench", "numactl"},
+	"ovs":        {"ovs"},
+	"fio":        {"fio", "numactl", "taskset"},
+	"spdk":       {"spdk", "spdk-mask"},
+	"oslat":      {"oslat", "taskset"},
+	"cyclictest": {"cyclictest", "taskset"},
+}
+
+// general is the order of everything else.
+var general = []string{
+	"taskset", "numactl", "cmdline", "cmdline-merged", "cgroup", "irq-affinity", "irq-mask", "irq-default", "irqbalance",
+	"nic-queues", "workqueue", "watchdog", "tuned", "systemd-unit", "systemd-system", "kubelet", "openshift",
+}
+
+// order lists the names of the syntaxes, those of the workload first, the rest of the other tools last.
+func order(kind string, syntaxes map[string]string) []string {
+	var names []string
+	add := func(list []string) {
+		for _, n := range list {
+			if _, ok := syntaxes[n]; ok && !slices.Contains(names, n) {
+				names = append(names, n)
+			}
+		}
+	}
+	add(own[kind])
+	add(general)
+	var rest []string
+	for n := range syntaxes {
+		rest = append(rest, n)
+	}
+	slices.Sort(rest)
+	add(rest)
+	return names
+}
