@@ -3,7 +3,7 @@ package bench
 // Adapters returns all adapters in the order in which they are asked; the generic one, which takes anything, is last.
 func Adapters() []Adapter {
 	return []Adapter{
-		Pktgen{}, Testpmd{},
+		Pktgen{}, Testpmd{}, Perftest{}, Oslat{}, Cyclictest{}, Iperf3{}, Fio{}, XDPBench{},
 		Generic{},
 	}
 }

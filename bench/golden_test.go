@@ -141,7 +141,6 @@ func firstDifference(got, want string) string {
 	return "length"
 }
 
-
 func hasCode(notes []Note, code string, pairs ...string) bool {
 	return slices.ContainsFunc(notes, func(n Note) bool {
 		for i := 0; i+1 < len(pairs); i += 2 {

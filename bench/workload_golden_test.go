@@ -1,0 +1,8 @@
+package bench
+
+import "testing"
+
+func TestPerftestGolden(t *testing.T) { golden(t, "perftest") }
+func TestRTGolden(t *testing.T)       { golden(t, "rt") }
+func TestIperf3Golden(t *testing.T)   { golden(t, "iperf3") }
+func TestFioGolden(t *testing.T)      { golden(t, "fio") }
