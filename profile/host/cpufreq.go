@@ -22,6 +22,7 @@ func readCpufreq(s *Source, h *Host) {
 	policies := readPolicies(s, h.CPU.Online.Or(nil))
 	p.Governors, p.EPP, p.EPB = map[int]string{}, map[int]string{}, map[int]int{}
 	p.MinFreqKHz, p.MaxFreqKHz, p.CurFreqKHz, p.HWMaxFreqKHz = map[int]int{}, map[int]int{}, map[int]int{}, map[int]int{}
+	p.BaseFreqKHz = map[int]int{}
 	for _, pol := range policies {
 		readPolicy(s, h, pol)
 	}
@@ -86,6 +87,7 @@ func readPolicy(s *Source, h *Host, pol policy) {
 		p.Driver = v
 	}
 	keepText(p.Governors, pol.cpus, s.Word(pol.dir+"/scaling_governor"))
+	keepInt(p.BaseFreqKHz, pol.cpus, s.Int(pol.dir+"/base_frequency"))
 	keepInt(p.MinFreqKHz, pol.cpus, s.Int(pol.dir+"/scaling_min_freq"))
 	keepInt(p.MaxFreqKHz, pol.cpus, s.Int(pol.dir+"/scaling_max_freq"))
 	keepInt(p.HWMaxFreqKHz, pol.cpus, s.Int(pol.dir+"/cpuinfo_max_freq"))

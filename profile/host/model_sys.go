@@ -83,7 +83,8 @@ type Power struct {
 	ResumeLatencyUS   map[int]int         `json:"pm_qos_resume_latency_us,omitempty"` // CPU -> limit
 	PackageThrottles  map[int]int64       `json:"package_throttles,omitempty"`        // thermal_throttle/package_throttle_count; totals
 	CoreThrottles     map[int]int64       `json:"core_throttles,omitempty"`
-	Why               string              `json:"why,omitempty"` // why cpufreq or cpuidle is absent
+	Why               string              `json:"why,omitempty"`           // why cpufreq or cpuidle is absent
+	BaseFreqKHz       map[int]int         `json:"base_freq_khz,omitempty"` // base_frequency, where the driver tells
 }
 
 // IdleState is one cpuidle state of one CPU. Usage and TimeUS are totals.
