@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/corewise/corewise/advisor/action"
+	"github.com/corewise/corewise/advisor/explain"
 	"github.com/corewise/corewise/advisor/facts"
 	"github.com/corewise/corewise/advisor/plan"
 	"github.com/corewise/corewise/bench"
@@ -21,7 +22,8 @@ type Options struct {
 	Rules   *RuleSet
 	Goal    bench.Goal // auto or "": by the profile, else by the workload
 	Waivers []Waiver
-	NowS    float64 // seconds since the epoch, for the expiry of waivers; 0: the time of the run
+	NowS    float64       // seconds since the epoch, for the expiry of waivers; 0: the time of the run
+	Tail    *explain.Tail // the explained outliers, where the run has samples and a timeline
 }
 
 // Judge turns a profile into the whole answer. It is pure: the same profile, rules and options give the same Report.
@@ -47,7 +49,7 @@ func Judge(p profile.Profile, o Options) Report {
 	r.Targets = judgeTargets(p.Targets, p.Result.Or(bench.Result{}), lineRateOf(f), repeatSpread(b))
 	r.Verdict = verdict(p, b, r.Targets, first(r.Findings))
 	pl.Optional = !asksForPlan(r.Findings)
-	r.Plan = &pl
+	r.Plan, r.Tail = &pl, o.Tail
 	r.Notices = append(r.Notices, append(rk.notices, faults...)...)
 	return r
 }
@@ -93,6 +95,7 @@ func newReport(p profile.Profile, goal bench.Goal) Report {
 		r.Disturbance = disturbances(c, p.Before)
 		r.Notices = append(r.Notices, c.Notices...)
 	}
+	r.Notices = append(r.Notices, p.Notices...)
 	return withGaps(r, p)
 }
 
