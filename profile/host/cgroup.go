@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"slices"
@@ -39,7 +40,8 @@ func readCgroups(s *Source, h *Host) {
 	if len(at.v1) > 0 && at.v1["cpuset"]+at.v1["cpu"] != "" {
 		walkCgroups(s, h, at.v1["cpuset"], at.v1["cpu"], kept, readCgroupV1)
 	}
-	if at.unified != "" && s.Exists(at.unified+"/cgroup.controllers") {
+	// Beside version 1 the unified hierarchy has no controllers, and nothing to say.
+	if at.unified != "" && (len(at.v1) == 0 || s.Word(at.unified+"/cgroup.controllers").Ok()) {
 		walkCgroups(s, h, at.unified, at.unified, kept, readCgroupV2)
 	}
 	slices.SortFunc(h.Cgroups, func(a, b Cgroup) int {
@@ -102,7 +104,11 @@ func walkCgroups(s *Source, h *Host, cpusetTop, cpuTop string, kept map[string]b
 			inherit(&g, parent)
 		}
 		parents[group] = g
-		if group == "/" || kept[group] || limits(g) {
+		keep := kept[group] || limits(g)
+		if keep && group != "/" { // the root's would be most of the host's
+			g.PIDs = readPIDs(s, cmp.Or(cpuset, cpu))
+		}
+		if keep || group == "/" {
 			h.Cgroups = append(h.Cgroups, g)
 		}
 		queue = append(queue, children(s, group, cpuset, cpu)...)
@@ -171,7 +177,6 @@ func readCgroupV2(s *Source, dir, _ string) Cgroup {
 		EffectiveMems: s.List(dir + "/cpuset.mems.effective"), Partition: s.Word(dir + "/cpuset.cpus.partition"),
 		Weight: s.Int64(dir + "/cpu.weight")}
 	g.QuotaUS, g.PeriodUS = parseCPUMax(s.Text(dir + "/cpu.max"))
-	g.PIDs = readPIDs(s, dir)
 	stat := s.Text(dir + "/cpu.stat")
 	text, ok := stat.Get()
 	if !ok {
@@ -216,7 +221,6 @@ func readCgroupV1(s *Source, cpuset, cpu string) Cgroup {
 		g.EffectiveCPUs = prefer(s.List(cpuset+"/cpuset.effective_cpus"), g.CPUs)
 		g.EffectiveMems = prefer(s.List(cpuset+"/cpuset.effective_mems"), s.List(cpuset+"/cpuset.mems"))
 		g.Exclusive = nonzero(s, cpuset+"/cpuset.cpu_exclusive")
-		g.PIDs = readPIDs(s, cpuset)
 	}
 	if cpu != "" {
 		g.QuotaUS, g.PeriodUS = s.Int64(cpu+"/cpu.cfs_quota_us"), s.Int64(cpu+"/cpu.cfs_period_us")

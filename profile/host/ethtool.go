@@ -121,11 +121,15 @@ func (p *part[T]) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
+const notApplicable = "not supported by the driver (n/a)"
+
 // key is one value of a part. "n/a" is ethtool's word for what a driver does not support; a value of the wrong type costs
 // only itself.
 type key[T any] struct{ maybe.Value[T] }
 
 func has[T any](v T) key[T] { return key[T]{maybe.Some(v)} }
+
+func lacks[T any](why string) key[T] { return key[T]{maybe.None[T](why)} }
 
 func (k key[T]) MarshalJSON() ([]byte, error) {
 	if v, ok := k.Get(); ok {
@@ -138,7 +142,7 @@ func (k *key[T]) UnmarshalJSON(b []byte) error {
 	var v T
 	switch text := strings.Trim(string(b), `"`); {
 	case text == "n/a" || text == "null":
-		k.Value = maybe.None[T]("not supported by the driver (n/a)")
+		k.Value = maybe.None[T](notApplicable)
 	case json.Unmarshal(b, &v) != nil:
 		k.Value = maybe.Nonef[T]("reads %.40s", b)
 	default:
@@ -156,9 +160,9 @@ func take[T any](to *maybe.Value[T], from key[T], why string) {
 }
 
 // readEthtool asks the driver, or reads what a host tree holds of its answers.
-func readEthtool(s *Source, h *Host, n *NIC) {
-	if s.Live {
-		askEthtool(n.Name).apply(n, "")
+func readEthtool(s *Source, h *Host, n *NIC, live *ethtoolConn) {
+	if live != nil {
+		live.ask(n.Name, n.PCI != "").apply(n, "")
 		return
 	}
 	file := "ethtool/" + n.Name + ".json"

@@ -2,6 +2,7 @@ package host
 
 import (
 	"errors"
+	"fmt"
 	"path"
 	"strings"
 
@@ -9,23 +10,65 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// askEthtool asks the driver of one interface. What it refuses is kept with the errno.
-func askEthtool(iface string) ethtoolFile {
+// ethtoolConn asks the drivers of this machine: through ioctls what they tell, through netlink the rest.
+type ethtoolConn struct {
+	ioctl *ethtool.Ethtool
+	nl    *netlinkConn // nil: nlErr says why
+	nlErr error
+}
+
+func dialEthtool() (*ethtoolConn, error) {
 	e, err := ethtool.NewEthtool()
 	if err != nil {
-		return ethtoolFile{Driver: refused[driverPart](errnoName(err))}
+		return nil, fmt.Errorf("open ethtool socket: %w", err)
 	}
-	defer e.Close()
-	return ethtoolFile{
-		Driver:    ask(e.DriverInfo, iface, driverOf),
-		Rings:     ask(e.GetRing, iface, ringsOf),
-		Coalesce:  ask(e.GetCoalesce, iface, coalesceOf),
-		Pause:     ask(e.GetPause, iface, pauseOf),
-		Channels:  ask(e.GetChannels, iface, channelsOf),
-		Features:  ask(e.Features, iface, featuresOf),
-		PrivFlags: ask(e.PrivFlags, iface, func(m map[string]bool) map[string]bool { return m }),
-		Stats:     ask(e.Stats, iface, func(m map[string]uint64) map[string]uint64 { return m }),
+	c := &ethtoolConn{ioctl: e}
+	c.nl, c.nlErr = dialNetlink()
+	return c, nil
+}
+
+func (c *ethtoolConn) close() error {
+	c.ioctl.Close()
+	if c.nl == nil {
+		return nil
 	}
+	return c.nl.c.Close()
+}
+
+// ask asks about one interface; what its driver refuses is kept with the errno. Interfaces without hardware (a container
+// host has thousands of veth pairs) are asked for little: each question takes the kernel's one lock for network devices.
+func (c *ethtoolConn) ask(iface string, hardware bool) ethtoolFile {
+	e := c.ioctl
+	f := ethtoolFile{Driver: ask(e.DriverInfo, iface, driverOf), Features: ask(e.Features, iface, featuresOf)}
+	if !hardware {
+		return f
+	}
+	f.Rings = ask(e.GetRing, iface, ringsOf)
+	f.Pause = ask(e.GetPause, iface, pauseOf)
+	f.Channels = ask(e.GetChannels, iface, channelsOf)
+	f.PrivFlags = ask(e.PrivFlags, iface, same[map[string]bool])
+	f.Stats = ask(e.Stats, iface, same[map[string]uint64])
+	if c.nl == nil {
+		f.Coalesce = ask(e.GetCoalesce, iface, coalesceOf)
+		f.Link, f.RSS = refused[linkPart](c.nlErr.Error()), refused[rssPart](c.nlErr.Error())
+		return f
+	}
+	f.Coalesce = ask(c.nl.coalesce, iface, same[coalescePart])
+	f.Link = ask(c.nl.link, iface, same[linkPart])
+	f.RSS = ask(c.nl.rss, iface, same[rssPart])
+	f.RSS.v.Rings = rxRings(f.Channels)
+	return f
+}
+
+func same[T any](v T) T { return v }
+
+// rxRings is how many queues receive: ethtool -x prints the same number.
+func rxRings(c part[channelsPart]) key[int] {
+	combined, ok := c.v.Combined.Get()
+	if !c.ok || !ok {
+		return key[int]{}
+	}
+	return has(combined + c.v.RX.Or(0))
 }
 
 // ask calls one getter of the library and converts its answer.
@@ -40,6 +83,9 @@ func ask[A, P any](get func(string) (A, error), iface string, convert func(A) P)
 // errnoName writes EOPNOTSUPP for the error of a refused ioctl, as host trees do.
 func errnoName(err error) string {
 	var errno unix.Errno
+	if errors.Is(err, unix.EOPNOTSUPP) {
+		return "EOPNOTSUPP" // ErrnoName calls it by its other name ENOTSUP
+	}
 	if errors.As(err, &errno) {
 		if name := unix.ErrnoName(errno); name != "" {
 			return name

@@ -60,7 +60,7 @@ func intKey(keys map[string]string, name string) key[int] {
 	case !ok:
 		return key[int]{}
 	case text == "n/a":
-		return key[int]{maybe.None[int]("not supported by the driver (n/a)")}
+		return lacks[int](notApplicable)
 	case err != nil:
 		return key[int]{maybe.Nonef[int]("ethtool prints %.40q", text)}
 	default:
@@ -76,7 +76,7 @@ func onKey(keys map[string]string, name string) key[bool] {
 	case text == "on" || text == "off":
 		return has(text == "on")
 	case text == "n/a":
-		return key[bool]{maybe.None[bool]("not supported by the driver (n/a)")}
+		return lacks[bool](notApplicable)
 	}
 	return key[bool]{maybe.Nonef[bool]("ethtool prints %.40q", text)}
 }

@@ -22,6 +22,14 @@ func readNICs(s *Source, h *Host) {
 	if err != nil {
 		return
 	}
+	var live *ethtoolConn
+	if s.Live {
+		if live, err = dialEthtool(); err != nil {
+			h.Gaps = append(h.Gaps, Gap{Path: "ethtool", Reason: err.Error()})
+		} else {
+			defer live.close()
+		}
+	}
 	for i, name := range names {
 		if i == maxInterfaces {
 			h.Gaps = append(h.Gaps, Gap{Path: class, Reason: fmt.Sprintf("%d of %d interfaces read", i, len(names))})
@@ -35,18 +43,20 @@ func readNICs(s *Source, h *Host) {
 		if !s.Exists(base+"/ifindex") && !s.Exists(base+"/type") && !s.Exists(base+"/mtu") {
 			continue // bonding_masters is a plain file
 		}
-		h.NICs = append(h.NICs, readNIC(s, h, name, base))
+		h.NICs = append(h.NICs, readNIC(s, h, name, base, live))
 	}
 }
 
-func readNIC(s *Source, h *Host, name, base string) NIC {
+func readNIC(s *Source, h *Host, name, base string, live *ethtoolConn) NIC {
 	n := NIC{Name: name}
 	readNICLinks(s, &n, base)
 	readNICState(s, &n, base)
 	readNICQueues(s, h, &n, base)
 	readNICDevice(s, h, &n, base)
 	n.NetStats = readCounters(s, base+"/statistics")
-	readEthtool(s, h, &n)
+	readEthtool(s, h, &n, live)
+	readQoS(h, &n)
+	readEswitch(h, &n, live)
 	n.Type = nicType(s, &n, base)
 	return n
 }

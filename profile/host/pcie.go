@@ -36,6 +36,7 @@ func readPCI(s *Source, h *Host) {
 		}
 	}
 	slices.SortFunc(h.PCI, func(a, b PCI) int { return strings.Compare(a.BDF, b.BDF) })
+	namePCI(s, h)
 }
 
 // carriesData selects by class code (PCI Code and ID Assignment Specification) and by driver.

@@ -32,16 +32,33 @@ func readServices(s *Source, h *Host) {
 // running tells whether a daemon runs. Only where all processes can be seen does its absence mean anything.
 func running(s *Source, h *Host, comm string) maybe.Value[bool] {
 	switch {
-	case slices.ContainsFunc(h.Procs, func(p Proc) bool { return p.Comm == comm && !p.KThread }):
+	case h.runs(comm):
 		return maybe.Some(true)
-	case !s.Live:
+	case !s.Live && !command(h, "ps-e").Ok():
 		return maybe.Nonef[bool]("no process %s among those of the host tree, which need not hold all", comm)
+	case !s.Live && listed(command(h, "ps-e").Or(""), comm):
+		return maybe.Some(true)
 	case h.Identity.Kind.Or("") == "container":
 		return maybe.None[bool]("a container does not see the host's processes")
-	case hidesProcs(s):
+	case s.Live && hidesProcs(s):
 		return maybe.None[bool]("/proc is mounted with hidepid")
 	}
 	return maybe.Some(false)
+}
+
+// runs reports whether a daemon is among the processes that were read.
+func (h *Host) runs(comm string) bool {
+	return slices.ContainsFunc(h.Procs, func(p Proc) bool { return p.Comm == comm && !p.KThread })
+}
+
+// listed looks a name up in the output of `ps -eo pid,comm`, which lists all processes.
+func listed(ps, comm string) bool {
+	for _, line := range strings.Split(ps, "\n") {
+		if _, name, ok := strings.Cut(strings.TrimSpace(line), " "); ok && strings.TrimSpace(name) == comm {
+			return true
+		}
+	}
+	return false
 }
 
 func hidesProcs(s *Source) bool {
@@ -123,8 +140,11 @@ func systemdAffinity(s *Source) maybe.Value[cpulist.Set] {
 			}
 		}
 	}
-	result := maybe.None[cpulist.Set]("no CPUAffinity= in systemd's system.conf")
+	result := maybe.None[cpulist.Set]("systemd's system.conf is not there")
 	for _, file := range files {
+		if s.Exists(file) && !result.Ok() {
+			result = maybe.Nonef[cpulist.Set]("%s does not set CPUAffinity=", file)
+		}
 		for _, line := range strings.Split(s.Text(file).Or(""), "\n") {
 			value, ok := strings.CutPrefix(strings.TrimSpace(line), "CPUAffinity=")
 			if ok {

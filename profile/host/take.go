@@ -47,6 +47,7 @@ func areas() []func(*Source, *Host) {
 		readNet,
 		readStorage,
 		readProcs,
+		runCommands,
 		readCgroups,
 		readServices,
 		readK8s,
