@@ -115,7 +115,8 @@ func (b *builder) assignFresh() {
 	}
 }
 
-// pick takes up to need CPUs: cores of the socket, their siblings where throughput allows it, then the other sockets.
+// pick takes up to need CPUs: cores of the socket and their siblings where throughput allows it. A poller gets fewer rather
+// than one on another socket, where it would slow the others down; anything else goes on there.
 func (b *builder) pick(free cpulist.Set, g group) []int {
 	near, far := []int{}, []int{}
 	for _, c := range b.sequence(free, g) {
@@ -125,7 +126,11 @@ func (b *builder) pick(free cpulist.Set, g group) []int {
 			far = append(far, c)
 		}
 	}
-	return b.take(b.take(nil, near, free, g), far, free, g)
+	picked := b.take(nil, near, free, g)
+	if len(picked) > 0 && b.in.Datapath == "bypass" {
+		return picked
+	}
+	return b.take(picked, far, free, g)
 }
 
 // take adds first one CPU of each core and then, for throughput, the siblings.

@@ -117,7 +117,7 @@ func (b *builder) explainIsolated() {
 	default:
 		b.reason(spare, "isolated with the workers, so that the workload can grow without another reboot")
 	}
-	if x := b.in.Isolated; len(x) > 0 && !b.reuse && b.p.Limited == "" {
+	if x := b.in.Isolated; len(x) > 0 && !b.reuse && b.p.Limited == "" && len(b.p.Sets.Isolated) > 0 {
 		b.step("the isolation in force (%s) does not fit: planned %s", x, b.p.Sets.Isolated)
 	}
 }

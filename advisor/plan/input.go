@@ -72,5 +72,6 @@ type Role struct {
 	Device int         // index of Input.Devices
 	Now    []int       // present CPUs, in the order of threads; empty: not pinned or not known
 	Mask   cpulist.Set // where its threads may run now when they are not pinned one by one; empty: not known
+	Guess  bool        // Count is a guess
 	Shares int         // 1 + index of an earlier role whose threads do this too (a DPDK lcore that receives and sends); 0: none
 }

@@ -3,6 +3,7 @@ package plan
 import (
 	"fmt"
 
+	"github.com/corewise/corewise/bench"
 	"github.com/corewise/corewise/profile/cpulist"
 )
 
@@ -17,7 +18,10 @@ func (b *builder) isolate() {
 		b.p.Limited = "inside a container: kernel command line and interrupts belong to the owner of the host"
 	case b.reuse:
 		b.p.Sets.Isolated = b.in.Isolated.And(b.t.online)
-	case len(data.And(b.house)) == 0:
+	case len(data) == 0 || len(data.And(b.house)) > 0:
+	case b.in.Datapath == "kernel" && b.in.Goal == bench.GoalThroughput:
+		b.step("no isolation is planned: throughput over kernel sockets gains nothing from it, and isolated CPUs are not load-balanced")
+	default:
 		b.p.Sets.Isolated = b.scope(data)
 	}
 }
@@ -101,8 +105,6 @@ func (b *builder) isolationArgs(isolated cpulist.Set) []string {
 	switch {
 	case known && !full:
 		b.step("this kernel is built without CONFIG_NO_HZ_FULL: the tick stays on isolated CPUs")
-	case !b.tickless():
-		b.step("nohz_full is left out: it makes every system call dearer, and this workload lives on system calls")
 	default:
 		args = append(args, "nohz_full="+isolated.String(), "rcu_nocbs="+isolated.String())
 	}

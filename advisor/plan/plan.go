@@ -3,7 +3,6 @@ package plan
 import (
 	"fmt"
 
-	"github.com/corewise/corewise/bench"
 	"github.com/corewise/corewise/profile/cpulist"
 )
 
@@ -100,8 +99,3 @@ func (b *builder) finish() {
 
 // throughput reports whether siblings may be workers.
 func (b *builder) throughput() bool { return b.in.SMT == "both" }
-
-// tickless reports whether full dynamic ticks fit the workload: every system call costs more with them.
-func (b *builder) tickless() bool {
-	return !(b.in.Datapath == "kernel" && b.in.Goal == bench.GoalThroughput)
-}

@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"path/filepath"
 	"slices"
 
 	"github.com/corewise/corewise/bench"
@@ -33,7 +32,7 @@ func FromProfile(p profile.Profile) Input {
 	if proc, ok := target(p, w); ok {
 		in.Allowed = allowed(p, proc)
 		in.Foreign = foreign(p.Before, proc)
-		fillMasks(in.Roles, proc)
+		in.Roles = asItRan(in.Roles, proc, busyThreads(b, a, proc, span), w)
 	} else {
 		in.Foreign = foreign(p.Before, host.Proc{})
 	}
@@ -203,39 +202,6 @@ func spread(r Role, t *topo, nodes map[int]int, order []int) []Role {
 		parts[k].Now = append(parts[k].Now, c)
 	}
 	return parts
-}
-
-// target finds the workload's process, in the second sample first: in a run it does not exist at the first.
-func target(p profile.Profile, w bench.Workload) (host.Proc, bool) {
-	after, _ := p.After.Get()
-	run, _ := p.Run.Get()
-	for _, h := range []host.Host{after, p.Before} {
-		for _, proc := range h.Procs {
-			if run.PID > 0 && proc.PID == run.PID || len(proc.Argv) > 0 && w.Command.Program != "" &&
-				filepath.Base(proc.Argv[0]) == filepath.Base(w.Command.Program) && slices.Equal(proc.Argv[1:], w.Command.Args) {
-				return proc, true
-			}
-		}
-	}
-	return host.Proc{}, false
-}
-
-// fillMasks gives roles without CPUs of their own the CPUs that the process' threads may run on.
-func fillMasks(list []Role, proc host.Proc) {
-	mask := cpulist.Set{}
-	for _, th := range proc.Threads {
-		if th.AllowedKnown {
-			mask = mask.Or(th.Allowed)
-		}
-	}
-	for i, r := range list {
-		if len(r.Now) > 0 || len(mask) == 0 {
-			continue
-		}
-		if list[i].Mask = mask; r.Count == 1 && len(mask) == 1 {
-			list[i].Now = slices.Clone(mask)
-		}
-	}
 }
 
 // softirqBusy is how many cores' worth of network softirq work the capture saw.

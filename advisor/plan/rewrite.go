@@ -16,6 +16,9 @@ func (b *builder) rewrite() []string {
 	if w == nil || b.keep || len(b.p.Sets.Workload) == 0 || w.Command.Program == "" || b.kind() == "ovs" {
 		return nil
 	}
+	if flexible := []string{"pktgen", "testpmd", "doca_bench"}; b.crowded() && !slices.Contains(flexible, b.kind()) {
+		return nil
+	}
 	args := slices.Clone(w.Command.Args)
 	self := true
 	switch b.kind() {
@@ -32,7 +35,22 @@ func (b *builder) rewrite() []string {
 	default:
 		self = false
 	}
-	return append(b.wrappers(w.Command, self), append([]string{w.Command.Program}, args...)...)
+	line := append(b.wrappers(w.Command, self), append([]string{w.Command.Program}, args...)...)
+	if slices.Equal(line, w.Command.Argv) {
+		return nil
+	}
+	return line
+}
+
+// crowded reports that there are more threads than planned cores, or that their number is not known: then a narrow list
+// would only make them queue.
+func (b *builder) crowded() bool {
+	for _, r := range b.in.Roles {
+		if r.Data && r.Guess {
+			return true
+		}
+	}
+	return len(b.p.Sets.Workload) < b.need()
 }
 
 // wrappers are environment and placement in front of the program; self: the program pins its threads itself.
