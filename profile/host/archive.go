@@ -139,7 +139,7 @@ func readTxtar(r io.Reader) ([]entry, error) {
 }
 
 func txtarEntry(f txtar.File) (entry, error) {
-	name, target, link := strings.Cut(f.Name, " -> ")
+	name, target, link := strings.Cut(f.Name+" ", " -> ")
 	name, err := checkName(strings.TrimSpace(name))
 	if err != nil {
 		return entry{}, err

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -13,7 +14,7 @@ import (
 type cpuinfo struct {
 	first  map[string]string // fields of the first processor, and lines before and after the blocks
 	cpus   cpulist.Set       // "processor" lines: the online CPUs
-	models []string          // distinct model names in order
+	models []string          // distinct model names in order; on Arm, part numbers with the implementer
 	blocks map[int]cpuBlock
 }
 
@@ -58,9 +59,10 @@ func (c *cpuinfo) note(at int, k, v string) {
 	case "core id":
 		block.core = v
 	case "model name":
-		if len(c.models) == 0 || c.models[len(c.models)-1] != v {
-			c.models = append(c.models, strings.Clone(v))
-		}
+		c.addModel(v)
+		return
+	case "CPU part":
+		c.addModel(armModel(c.first["CPU implementer"], v))
 		return
 	default:
 		return
@@ -114,25 +116,33 @@ func (c *cpuinfo) vendor() maybe.Value[string] {
 	return maybe.Some("arm implementer " + v)
 }
 
-// model is the model name; Arm has none, there the part number is known by its name (Arm's and Ampere's own documents).
-func (c *cpuinfo) model() maybe.Value[string] {
-	if len(c.models) > 0 && c.models[0] != "" {
-		return maybe.Some(strings.Join(c.models, " + "))
+// addModel notes a kind of core: hybrid and big.LITTLE machines have several.
+func (c *cpuinfo) addModel(name string) {
+	if name != "" && !slices.Contains(c.models, name) && len(c.models) < 8 {
+		c.models = append(c.models, strings.Clone(name))
 	}
+}
+
+func (c *cpuinfo) model() maybe.Value[string] {
+	if len(c.models) == 0 {
+		return maybe.None[string](`/proc/cpuinfo has neither "model name" nor "CPU part"`)
+	}
+	return maybe.Some(strings.Join(c.models, " + "))
+}
+
+// armModel names a core by implementer and part number; Arm's cpuinfo has no model name (arch/arm64/include/asm/cputype.h).
+func armModel(implementer, part string) string {
 	parts := map[string]string{
 		"0x41/0xd08": "Cortex-A72", "0x41/0xd42": "Cortex-A78AE", "0x41/0xd4b": "Cortex-A78C", "0x41/0xd0c": "Neoverse-N1",
 		"0x41/0xd40": "Neoverse-V1", "0x41/0xd49": "Neoverse-N2", "0x41/0xd4f": "Neoverse-V2", "0x41/0xd41": "Cortex-A78",
 		"0x41/0xd84": "Neoverse-V3", "0x41/0xd85": "Cortex-X925", "0x41/0xd87": "Cortex-A725", "0x41/0xd8e": "Neoverse-N3",
 		"0xc0/0xac3": "Ampere-1", "0xc0/0xac4": "Ampere-1a", "0x48/0xd01": "Kunpeng-920", "0x46/0x001": "A64FX",
 	}
-	who, part := strings.ToLower(c.first["CPU implementer"]), strings.ToLower(c.first["CPU part"])
-	if name := parts[who+"/"+part]; name != "" {
-		return maybe.Some(name)
+	who, what := strings.ToLower(implementer), strings.ToLower(part)
+	if name := parts[who+"/"+what]; name != "" {
+		return name
 	}
-	if part != "" {
-		return maybe.Some("implementer " + who + " part " + part)
-	}
-	return maybe.None[string](`/proc/cpuinfo has neither "model name" nor "CPU part"`)
+	return "implementer " + who + " part " + what
 }
 
 // arch is the architecture, told by which fields there are.

@@ -10,8 +10,8 @@ import (
 
 // Limits of one host tree. The largest real ones (1024 CPUs, 10,000 interrupts) stay below a tenth of each.
 const (
-	maxEntries = 400_000
-	maxTotal   = 512 << 20 // bytes of all files together
+	maxEntries = 300_000
+	maxTotal   = 256 << 20 // bytes of all files together
 )
 
 // entry is one file, link or directory of an archive.

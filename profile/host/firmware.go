@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"strings"
 
 	"github.com/jaypipes/ghw"
@@ -22,13 +23,13 @@ func readFirmware(s *Source, h *Host) {
 	if !s.Exists(dmi) {
 		dmi = "/sys/devices/virtual/dmi/id" // trees may lack the link
 	}
-	dir, done, err := s.lend(dmi, "/proc/device-tree", "/sys/firmware/devicetree/base", "/proc/device-tree/chosen")
+	dir, done, err := s.lend(map[string]string{dmi: dmiDir, "/proc/device-tree": "/proc/device-tree", "/proc/device-tree/chosen": "/proc/device-tree/chosen"})
 	if err != nil {
 		h.gap(dmi, "%v", err)
 		return
 	}
 	defer done()
-	opts := []any{ghw.WithChroot(dir), ghw.WithDisableWarnings(), ghw.WithDisableTools(), ghw.WithPathOverrides(ghw.PathOverrides{"/sys/class/dmi": strings.TrimSuffix(dmi, "/id")})}
+	opts := []any{ghw.WithChroot(dir), ghw.WithLogger(slog.New(slog.DiscardHandler)), ghw.WithDisableTools()}
 	dmiText := func(text, file string) maybe.Value[string] { return dmiValue(s, dmi+"/"+file, text) }
 	if b, err := ghw.BIOS(opts...); err == nil {
 		f.BIOSVendor, f.BIOSVersion, f.BIOSDate = dmiText(b.Vendor, "bios_vendor"), dmiText(b.Version, "bios_version"), dmiText(b.Date, "bios_date")

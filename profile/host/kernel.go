@@ -18,7 +18,7 @@ func readKernel(s *Source, h *Host) {
 	k.Version = parseRelease(k.Release.Or(""))
 	k.RT = realtime(s, version)
 	k.Cmdline = s.Text("/proc/cmdline")
-	k.Args = ParseCmdline(k.Cmdline.Or(""))
+	k.Args = parseCmdline(k.Cmdline.Or(""))
 	k.Config, k.ConfigWhy = readKernelConfig(s, k.Release.Or(""))
 	k.HZ = configHZ(k)
 	readClock(s, k)

@@ -7,10 +7,16 @@ import (
 	"path/filepath"
 )
 
+// A hostile tree must not fill the disk with copies: no file that is lent has more than a few kilobytes on a real host.
+const (
+	maxLent      = 256
+	maxLentBytes = 1 << 20
+)
+
 // lend returns a directory that stands for "/" for libraries that only read paths. On the live host it is "/" itself. For a
-// tree it is a directory with copies of the named files (a directory: of the files in it): a library would follow a
-// hostile tree's links, and a tree in memory has no path. Call done when the library is.
-func (s *Source) lend(names ...string) (dir string, done func(), err error) {
+// tree it is a directory with copies of files (of a directory: of the files in it), by their path in the tree and where
+// the library expects them: a library would follow a hostile tree's links, and a tree in memory has no path.
+func (s *Source) lend(files map[string]string) (dir string, done func(), err error) {
 	if s.Live {
 		return "/", func() {}, nil
 	}
@@ -19,8 +25,8 @@ func (s *Source) lend(names ...string) (dir string, done func(), err error) {
 		return "", nil, fmt.Errorf("lend files of %s: %w", s.Name, err)
 	}
 	done = func() { os.RemoveAll(dir) }
-	for _, name := range names {
-		if err = s.copyTo(dir, name); err != nil {
+	for from, to := range files {
+		if err = s.copyTo(from, dir, to); err != nil {
 			done()
 			return "", nil, fmt.Errorf("lend files of %s: %w", s.Name, err)
 		}
@@ -29,23 +35,24 @@ func (s *Source) lend(names ...string) (dir string, done func(), err error) {
 }
 
 // copyTo copies a file, or the files of a directory; what cannot be read is left out.
-func (s *Source) copyTo(dir, name string) error {
-	if below, err := s.Dir(name); err == nil {
-		for _, b := range below {
-			if _, err := s.Dir(path.Join(name, b)); err == nil {
-				continue
-			}
-			if err := s.copyTo(dir, path.Join(name, b)); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	b, err := s.Read(name)
+func (s *Source) copyTo(from, dir, to string) error {
+	names, err := s.Dir(from)
 	if err != nil {
+		return s.copyFile(from, filepath.Join(dir, inside(to)))
+	}
+	for _, name := range names[:min(len(names), maxLent)] {
+		if err := s.copyFile(path.Join(from, name), filepath.Join(dir, inside(to), name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Source) copyFile(from, to string) error {
+	b, err := s.Read(from)
+	if err != nil || len(b) > maxLentBytes {
 		return nil
 	}
-	to := filepath.Join(dir, inside(name))
 	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
 		return err
 	}

@@ -24,7 +24,7 @@ func readMemory(s *Source, h *Host) {
 // readMeminfo reads /proc/meminfo and /proc/swaps with procfs.
 func readMeminfo(s *Source, h *Host) {
 	m := &h.Memory
-	dir, done, err := s.lend("/proc/meminfo", "/proc/swaps")
+	dir, done, err := s.lend(map[string]string{"/proc/meminfo": "/proc/meminfo", "/proc/swaps": "/proc/swaps"})
 	if err != nil {
 		h.gap("/proc/meminfo", "%v", err)
 		return

@@ -1,7 +1,9 @@
 package host
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -134,6 +136,7 @@ func readHugepages(s *Source, dir string) []Hugepages {
 		}
 		pools = append(pools, p)
 	}
+	slices.SortFunc(pools, func(a, b Hugepages) int { return cmp.Compare(a.SizeBytes, b.SizeBytes) })
 	return pools
 }
 

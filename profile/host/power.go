@@ -19,8 +19,8 @@ func readPower(s *Source, h *Host) {
 	p := &h.Power
 	online := h.CPU.Online.Or(nil)
 	readCpufreq(s, h)
-	p.NoTurbo = s.Bool(cpuDir+"/intel_pstate/no_turbo")
-	p.Boost = s.Bool(cpuDir+"/cpufreq/boost")
+	p.NoTurbo = s.Bool(cpuDir + "/intel_pstate/no_turbo")
+	p.Boost = s.Bool(cpuDir + "/cpufreq/boost")
 	p.PstateStatus = s.Word(cpuDir + "/intel_pstate/status")
 	if amd := s.Word(cpuDir + "/amd_pstate/status"); amd.Ok() {
 		p.PstateStatus = amd
