@@ -1,9 +1,12 @@
 package bench
 
+import "io"
+
 // Adapters returns all adapters in the order in which they are asked; the generic one, which takes anything, is last.
 func Adapters() []Adapter {
 	return []Adapter{
-		Pktgen{}, Testpmd{}, Perftest{}, Oslat{}, Cyclictest{}, Iperf3{}, Fio{}, XDPBench{},
+		Sockperf{},
+		Pktgen{}, Testpmd{}, Perftest{}, Oslat{}, Cyclictest{}, Iperf3{}, Fio{}, XDPBench{}, DOCABench{},
 		Generic{},
 	}
 }
@@ -27,6 +30,15 @@ type TerminalWanter interface {
 type SideFiler interface {
 	// SideFiles returns the paths as argv has them, relative to the working directory of the command.
 	SideFiles(w Workload) []string
+}
+
+// Sampler is an adapter whose program can log every message.
+type Sampler interface {
+	// SampleFile returns the path of the log as argv has it, "" when the command writes none. The file may be large:
+	// it is for ReadSamples, not for Output.Files.
+	SampleFile(w Workload) string
+	// ReadSamples reads that log. Span is the run on CLOCK_MONOTONIC, by which the clock of the log is told.
+	ReadSamples(r io.Reader, span Span) (SampleLog, error)
 }
 
 // WantsTerminal says whether the adapter asks for a terminal for this workload.

@@ -6,3 +6,4 @@ func TestPerftestGolden(t *testing.T) { golden(t, "perftest") }
 func TestRTGolden(t *testing.T)       { golden(t, "rt") }
 func TestIperf3Golden(t *testing.T)   { golden(t, "iperf3") }
 func TestFioGolden(t *testing.T)      { golden(t, "fio") }
+func TestDOCAGolden(t *testing.T)     { golden(t, "doca_bench") }
