@@ -123,9 +123,9 @@ func readLink(s *Source, dir string, p *PCI) {
 	p.MaxWidth = prefer(linkWidth(s.Int(dir+"/max_link_width"), dir), p.MaxWidth)
 }
 
-// prefer returns a when it is present, else b when that is, else a with its reason.
+// prefer returns a when it is present, else b when that is, else a with its reason (b's when a was never read).
 func prefer[T any](a, b maybe.Value[T]) maybe.Value[T] {
-	if a.Ok() || !b.Ok() {
+	if a.Ok() || !b.Ok() && !a.IsZero() {
 		return a
 	}
 	return b
@@ -139,7 +139,7 @@ func linkSpeed(v maybe.Value[string], dir string) maybe.Value[float64] {
 	}
 	number, _, _ := strings.Cut(t, " ")
 	gts, err := strconv.ParseFloat(number, 64)
-	if err != nil || gts < 2 || gts > 1024 {
+	if plausible := gts >= 2 && gts <= 1024; err != nil || !plausible { // NaN is neither
 		return maybe.Nonef[float64]("%s: link speed reads %.40q", dir, t)
 	}
 	return maybe.Some(gts)
