@@ -37,7 +37,9 @@ func TestEdges(t *testing.T) {
 			in := on(shape{Sockets: 2, Cores: 4}, 7, 2)
 			in.Distance[7] = map[int]int{0: 28, 1: 14, 7: 10}
 			return in
-		}, "0,4 | 4 | 5-7 | 5-6", func(p Plan) string { return want(p.NodeWhy, "eth0 is on node 7, which has no online CPU; node 1 is nearest by distance") }},
+		}, "0,4 | 4 | 5-7 | 5-6", func(p Plan) string {
+			return want(p.NodeWhy, "eth0 is on node 7, which has no online CPU; node 1 is nearest by distance")
+		}},
 		{"no node, bridge tells", func() Input {
 			in := on(shape{Sockets: 2, Cores: 4}, -1, 1)
 			in.Devices[0].ParentNode = maybe.Some(1)
@@ -114,7 +116,9 @@ func TestEdges(t *testing.T) {
 			in.Kind = "dpu-arm"
 			in.Roles = []Role{{Name: "pmd", Data: true, Count: 7, Now: []int{0, 1, 2, 3, 4, 5, 6}}, {Name: "main", Count: 1, Now: []int{7}}}
 			return in
-		}, "7 | 7 |  | 0-6", func(p Plan) string { return want(p.Syntaxes["ovs"], "ovs-vsctl --no-wait set Open_vSwitch . other_config:pmd-cpu-mask=0x7f other_config:dpdk-lcore-mask=0x80") }},
+		}, "7 | 7 |  | 0-6", func(p Plan) string {
+			return want(p.Syntaxes["ovs"], "ovs-vsctl --no-wait set Open_vSwitch . other_config:pmd-cpu-mask=0x7f other_config:dpdk-lcore-mask=0x80")
+		}},
 		{"throughput over sockets: no isolation", func() Input {
 			in := on(shape{Cores: 8}, 0, 2)
 			in.Datapath, in.Goal = "kernel", bench.GoalThroughput
@@ -141,7 +145,9 @@ func TestEdges(t *testing.T) {
 			in := on(shape{Cores: 4}, 0, 1)
 			in.NoHZFullBuilt = maybe.Some(false)
 			return in
-		}, "0 | 0 | 1-3 | 1", func(p Plan) string { return want(strings.Join(p.Args, " "), "isolcpus=managed_irq,domain,1-3 irqaffinity=0") }},
+		}, "0 | 0 | 1-3 | 1", func(p Plan) string {
+			return want(strings.Join(p.Args, " "), "isolcpus=managed_irq,domain,1-3 irqaffinity=0")
+		}},
 		{"minimal scope", func() Input {
 			in := on(shape{Sockets: 2, Cores: 8, SMT: 2}, 1, 2)
 			in.Scope = "minimal"

@@ -15,6 +15,7 @@ type topo struct {
 	cpu    map[int]CPU
 	little map[int]bool
 	dist   map[int]map[int]int
+	pkgs   map[int]cpulist.Set // node -> sockets of its CPUs
 }
 
 func newTopo(in Input) *topo {
@@ -41,6 +42,10 @@ func newTopo(in Input) *topo {
 		t.little[id] = speed > 0 && 5*speed < 4*fastest
 	}
 	t.nodes = cpulist.Of(nodes...)
+	t.pkgs = map[int]cpulist.Set{}
+	for _, n := range t.nodes {
+		t.pkgs[n] = t.packages(t.on(t.online, n))
+	}
 	if !in.Online.Has(t.boot) && len(in.Online) > 0 {
 		t.boot = in.Online[0]
 	}
@@ -101,7 +106,7 @@ func (t *topo) nodesOf(s cpulist.Set) cpulist.Set {
 
 // near reports whether the node shares a socket with node from.
 func (t *topo) near(node, from int) bool {
-	return len(t.packages(t.on(t.online, node)).And(t.packages(t.on(t.online, from)))) > 0
+	return len(t.pkgs[node].And(t.pkgs[from])) > 0
 }
 
 // distance falls back on 10 for the same node, 12 within a socket, 32 beyond, where firmware gives no table.
