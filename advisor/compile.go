@@ -39,7 +39,7 @@ func compileRule(id string, s *schema, envs *envs, src *source) (*Rule, Problems
 	var sp spec
 	d.value(src.root, valueOf(&sp))
 	c := &compiler{schema: s, envs: envs, src: src, problems: d.problems}
-	r := &Rule{ID: id, File: src.name, spec: sp, src: src, Tier: sp.Tier, Structural: sp.Structural, Sources: sp.Sources, Doc: sp.Doc}
+	r := &Rule{ID: id, File: src.name, spec: sp, src: src, Tier: sp.Tier, Structural: sp.Structural.s, Sources: sp.Sources, Doc: sp.Doc}
 	c.head(r, &sp)
 	c.conditions(r, &sp)
 	c.evidence(r, &sp)
@@ -106,6 +106,7 @@ func (c *compiler) conditions(r *Rule, sp *spec) {
 	c.require(sp.When, "when")
 	r.when = c.expr(sp.When, wantBool())
 	r.explains = c.optional(sp.Explains, wantNumber())
+	r.structural = c.optional(sp.Structural, wantBool())
 	if len(sp.Severity.items) == 0 {
 		c.fault(text{node: c.src.root}, "severity is missing")
 	}

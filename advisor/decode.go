@@ -90,7 +90,7 @@ func (d *decoder) sequence(n *yaml.Node, v reflect.Value) {
 
 func (d *decoder) scalar(n *yaml.Node, v reflect.Value) {
 	if n.Kind != yaml.ScalarNode {
-		d.fault(n, "want %s, have %s", v.Kind(), kindName(n))
+		d.fault(n, "want %s, have %s", v.Kind(), notScalar(n))
 		return
 	}
 	switch v.Kind() {
@@ -120,7 +120,7 @@ func (d *decoder) scalar(n *yaml.Node, v reflect.Value) {
 // decode implements decodable: an expression or a template is any scalar, as written.
 func (t *text) decode(d *decoder, n *yaml.Node) {
 	if n.Kind != yaml.ScalarNode {
-		d.fault(n, "want a text, have %s", kindName(n))
+		d.fault(n, "want a text, have %s", notScalar(n))
 		return
 	}
 	*t = text{s: n.Value, node: n, src: d.src}
@@ -134,6 +134,14 @@ func kindName(n *yaml.Node) string {
 		return "a list"
 	}
 	return strconv.Quote(n.Value)
+}
+
+// notScalar is kindName, with the usual reason why a text turned into a mapping.
+func notScalar(n *yaml.Node) string {
+	if n.Kind == yaml.MappingNode {
+		return "a mapping (a text that holds \": \" needs quotes)"
+	}
+	return kindName(n)
 }
 
 func fieldByKey(v reflect.Value, key string) (reflect.Value, bool) {

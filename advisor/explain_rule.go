@@ -130,8 +130,8 @@ func severityLines(sp *spec) []string {
 		}
 		out = append(out, line)
 	}
-	if sp.Structural {
-		out = append(out, "(also without measured effect)")
+	if sp.Structural.s != "" {
+		out = append(out, "above low also without measured effect when "+sp.Structural.s)
 	}
 	return out
 }

@@ -113,7 +113,7 @@ func (e *expr) issues(env *cel.Env, issues *cel.Issues) Problems {
 	var out Problems
 	for _, i := range issues.Errors() {
 		at := e.runeOffset(i.Location.Line(), i.Location.Column())
-		out = append(out, e.text.problem(e.offset+at, "%s%s", strings.Replace(firstLine(i.Message), " (in container '')", "", 1), e.hint(i.Message, i.ExprID, env)))
+		out = append(out, e.text.problem(e.offset+at, "%s%s", celRemark.ReplaceAllString(firstLine(i.Message), ""), e.hint(i.Message, i.ExprID, env)))
 	}
 	return out
 }
@@ -128,13 +128,16 @@ func (e *expr) runeOffset(line, col int) int {
 	return offset + max(col, 0)
 }
 
+// celRemark is what CEL adds to an undeclared reference; the hint knows the facts and says more.
+var celRemark = regexp.MustCompile(` \((in container|did you mean)[^)]*\)`)
+
 var undefinedName = regexp.MustCompile(`undefined field '([^']*)'|undeclared reference to '([^']*)'`)
 
 // hint names the facts that are spelled like the unknown one.
 func (e *expr) hint(message string, id int64, env *cel.Env) string {
 	m := undefinedName.FindStringSubmatch(message)
 	switch {
-	case m == nil, strings.Contains(message, "did you mean"): // CEL's own hint
+	case m == nil:
 		return ""
 	case m[1] != "":
 		return didYouMean(m[1], e.fieldsNear(id, env))

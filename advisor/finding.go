@@ -14,20 +14,20 @@ import (
 // candidate is a finding on its way to the report, with what the ranking needs beyond it.
 type candidate struct {
 	Finding
-	rule     *Rule
-	against  int      // pieces of evidence against it that hold
-	why      []string // how its severity and place came about
-	structur bool
-	merged   int      // findings of the same rule and subject in it
-	texts    []string // of the merged ones
-	demoted  bool
-	severe   bool // high or above before anything was compared
+	rule       *Rule
+	against    int      // pieces of evidence against it that hold
+	why        []string // how its severity and place came about
+	structural bool     // configuration alone is enough
+	merged     int      // findings of the same rule and subject in it
+	texts      []string // of the merged ones
+	demoted    bool
+	severe     bool // high or above before anything was compared
 }
 
 // finding writes the texts of an outcome that fires, its severity by the rule and its evidence, and its remedy.
 func (o outcome) finding() (candidate, error) {
 	r := o.rule
-	c := candidate{rule: r, structur: r.Structural, merged: 1, Finding: Finding{
+	c := candidate{rule: r, merged: 1, Finding: Finding{
 		Rule: r.ID, Subject: o.subject, Status: Fires, Domain: r.Domain, Title: r.Title, Confidence: Configuration,
 		Sources: r.Sources, DependsOn: r.DependsOn, Evidence: []Evidence{}, Remedy: Remedy{Actions: []action.Action{}, Reboot: r.remedy.reboot},
 	}}
@@ -43,6 +43,11 @@ func (o outcome) finding() (candidate, error) {
 	}
 	if err := c.gather(o); err != nil {
 		return c, err
+	}
+	if r.structural != nil {
+		if c.structural, _, err = r.structural.truth(o.vars); err != nil {
+			return c, err
+		}
 	}
 	if err := c.explained(o); err != nil {
 		return c, err

@@ -110,5 +110,5 @@ func (c *candidate) explains(j judged) bool {
 	if c.ExplainedShare != nil {
 		return *c.ExplainedShare >= explainsMost
 	}
-	return j.atTarget == no && c.severe && (c.Confidence != Configuration || c.structur)
+	return j.atTarget == no && c.severe && (c.Confidence != Configuration || c.structural)
 }

@@ -11,7 +11,7 @@ func TestProblemsHavePositions(t *testing.T) {
 	for _, c := range []struct{ name, file, want string }{
 		{"undefined field", head + "when: host.nodez == 2", "a.yaml:5:11: undefined field 'nodez'; did you mean nodes?"},
 		{"undefined field of it", head + "each: nics\nsubject: it.name\nwhen: it.rings > 0", "a.yaml:7:9: undefined field 'rings'; did you mean ring"},
-		{"undeclared group", head + "when: hosts.nodes == 2", "a.yaml:5:7: undeclared reference to 'hosts' (did you mean 'host'?)"},
+		{"undeclared group", head + "when: hosts.nodes == 2", "a.yaml:5:7: undeclared reference to 'hosts'; did you mean host?"},
 		{"it without each", head + "when: it.name == ''", "`it` needs `each`"},
 		{"has", head + "when: has(host.nodes)", "has() is not needed"},
 		{"not a bool", head + "when: host.nodes", "a.yaml:5:7: want bool, have int"},

@@ -127,7 +127,7 @@ func (c *candidate) aside(strong bool) bool {
 		return true
 	case c.demoted && (c.Confidence == Configuration || c.against > 0):
 		return true
-	case strong && c.Confidence == Configuration && !c.structur:
+	case strong && c.Confidence == Configuration && !c.structural:
 		c.say("true, but nothing shows an effect on this run")
 		return true
 	}

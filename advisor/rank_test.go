@@ -23,7 +23,7 @@ func made(id, domain string, s Severity, c Confidence, mod ...func(*candidate)) 
 	return out
 }
 
-func structural(c *candidate) { c.structur, c.rule.Structural = true, true }
+func structural(c *candidate) { c.structural = true }
 
 func share(x float64) func(*candidate) { return func(c *candidate) { c.ExplainedShare = &x } }
 

@@ -15,25 +15,26 @@ type Rule struct {
 	Tier       int          `json:"tier"`
 	Goals      []bench.Goal `json:"goals"` // empty: both
 	Stage      Stage        `json:"stage"`
-	Structural bool         `json:"structural"`
+	Structural string       `json:"structural,omitempty"` // condition under which configuration alone is enough
 	DependsOn  []string     `json:"depends_on"`
 	Sources    []string     `json:"sources"`
 	Doc        string       `json:"doc"`
 	File       string       `json:"file"` // as loaded
 
-	spec     spec
-	src      *source
-	each     *group // nil: evaluated once
-	eachName text
-	subject  *expr
-	unless   []*expr
-	when     *expr
-	severity []severityCase
-	evidence []evidenceCase
-	explains *expr
-	finding  *template
-	effect   *template
-	remedy   remedyTexts
+	spec       spec
+	src        *source
+	each       *group // nil: evaluated once
+	eachName   text
+	subject    *expr
+	structural *expr // nil: never
+	unless     []*expr
+	when       *expr
+	severity   []severityCase
+	evidence   []evidenceCase
+	explains   *expr
+	finding    *template
+	effect     *template
+	remedy     remedyTexts
 }
 
 type severityCase struct {
@@ -99,7 +100,7 @@ func (r *Rule) appliesTo(goal bench.Goal) bool {
 
 // exprs lists every expression of the rule.
 func (r *Rule) exprs() []*expr {
-	out := append([]*expr{r.subject, r.when, r.explains}, r.unless...)
+	out := append([]*expr{r.subject, r.when, r.explains, r.structural}, r.unless...)
 	for _, s := range r.severity {
 		out = append(out, s.when)
 	}

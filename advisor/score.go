@@ -44,7 +44,7 @@ func (c *candidate) score(j judged) {
 		c.say("%s down from %s: evidence against it", counted(down, "step", "steps"), c.Severity)
 	}
 	c.Severity = c.Severity.step(up - down)
-	if c.Confidence == Configuration && !c.structur {
+	if c.Confidence == Configuration && !c.structural {
 		c.cap(Low, "only the configuration differs, no effect was seen")
 	}
 	if j.atTarget == yes {

@@ -17,7 +17,7 @@ type spec struct {
 	Unless     []text         `yaml:"unless"`
 	When       text           `yaml:"when"`
 	Severity   severitySpec   `yaml:"severity"`
-	Structural bool           `yaml:"structural"`
+	Structural text           `yaml:"structural"` // true, or a condition
 	Stage      text           `yaml:"stage"`
 	Evidence   []evidenceSpec `yaml:"evidence"`
 	Explains   text           `yaml:"explains"`
