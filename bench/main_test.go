@@ -81,4 +81,3 @@ func self(t *testing.T, args ...string) []string {
 	}
 	return append([]string{exe, "helper"}, args...)
 }
-

@@ -139,6 +139,10 @@ type Result struct {
 	WarmupS       maybe.Value[float64]    `json:"warmup_s,omitzero"`
 	Notes         []Note                  `json:"notes"`                    // warnings and errors with a code each
 	ParseWarnings int                     `json:"parse_warnings,omitempty"` // rows that were not understood
+	// Threads are those that the tool names by their kernel id, so that the report can name them too.
+	Threads []ThreadRole `json:"threads,omitempty"`
+	// Accel is the socket library (VMA, XLIO) under the workload, where its banner tells.
+	Accel *Accel `json:"accel,omitempty"`
 }
 
 // Metric is one number with its unit, by the names of the field: p99_us, rx_mpps, gbps ...
@@ -228,4 +232,10 @@ type Note struct {
 	Text  string            `json:"text"`           // the tool's own words, or ours
 	Args  map[string]string `json:"args,omitempty"` // what the text names: node, core, device, pci ...
 	Line  int               `json:"line,omitempty"` // of the transcript, from 1
+}
+
+// ThreadRole is a thread that the tool itself names.
+type ThreadRole struct {
+	TID  int    `json:"tid"`
+	Role string `json:"role"` // the Name of a Role
 }
