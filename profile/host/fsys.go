@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // maxFile bounds one file; larger ones are an error, never loaded whole.
@@ -25,12 +27,13 @@ type fsys interface {
 type liveFS struct{}
 
 func (liveFS) read(p string) ([]byte, error) {
-	f, err := os.OpenFile("/"+p, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	// Without O_NONBLOCK a log device would wait for more.
+	fd, err := retry(func() (int, error) { return unix.Open("/"+p, unix.O_RDONLY|unix.O_CLOEXEC|unix.O_NONBLOCK, 0) })
 	if err != nil {
-		return nil, err
+		return nil, shown(p, err)
 	}
-	defer f.Close()
-	return readBounded(f, "/"+p)
+	defer unix.Close(fd)
+	return readAll(fd, p, -1)
 }
 
 func (liveFS) names(p string) ([]string, error) {
@@ -44,10 +47,7 @@ func (liveFS) names(p string) ([]string, error) {
 
 func (liveFS) readlink(p string) (string, error) { return os.Readlink("/" + p) }
 
-func (liveFS) exists(p string) bool {
-	_, err := os.Stat("/" + p)
-	return err == nil
-}
+func (liveFS) exists(p string) bool { return unix.Access("/"+p, unix.F_OK) == nil }
 
 func (liveFS) mode(p string) (fs.FileMode, bool) { return modeOf(os.Stat("/" + p)) }
 
@@ -60,70 +60,46 @@ func modeOf(st fs.FileInfo, err error) (fs.FileMode, bool) {
 
 func (liveFS) close() error { return nil }
 
-// dirFS is a directory that stands for "/"; os.Root refuses every link that leaves it.
-type dirFS struct{ root *os.Root }
-
-func openDir(dir string) (dirFS, error) {
-	r, err := os.OpenRoot(dir)
-	if err != nil {
-		return dirFS{}, err
+// readAll reads a descriptor to its end. Of a pseudo-file, size (-1: not known) is a lie and a short read is not the end.
+func readAll(fd int, p string, size int64) ([]byte, error) {
+	var first [4096]byte
+	buf, n := first[:], 0
+	for {
+		if n == len(buf) {
+			grown := make([]byte, 4*len(buf))
+			copy(grown, buf)
+			buf = grown
+		}
+		got, err := retry(func() (int, error) { return unix.Read(fd, buf[n:]) })
+		if err != nil {
+			return nil, shown(p, err)
+		}
+		n += got
+		switch {
+		case n > maxFile:
+			return nil, shown(p, fmt.Errorf("larger than %d MiB", maxFile>>20))
+		case got == 0, size > 0 && int64(n) == size:
+			return append(make([]byte, 0, n), buf[:n]...), nil
+		}
 	}
-	return dirFS{root: r}, nil
 }
 
-func (d dirFS) read(p string) ([]byte, error) {
-	// Without O_NONBLOCK a fifo in somebody's tree would hold the program for ever.
-	f, err := d.root.OpenFile(p, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return nil, shown(p, err)
+func retry(call func() (int, error)) (int, error) {
+	for {
+		if n, err := call(); err != unix.EINTR {
+			return n, err
+		}
 	}
-	defer f.Close()
-	st, err := f.Stat()
-	if err != nil {
-		return nil, shown(p, err)
-	}
-	switch {
-	case st.IsDir():
-		return nil, shown(p, syscall.EISDIR)
-	case !st.Mode().IsRegular():
-		return nil, shown(p, errors.New("not a regular file"))
-	case st.Size() > maxFile:
-		return nil, shown(p, fmt.Errorf("larger than %d MiB", maxFile>>20))
-	}
-	return readBounded(f, "/"+p)
 }
-
-func (d dirFS) names(p string) ([]string, error) {
-	f, err := d.root.OpenFile(p, os.O_RDONLY|syscall.O_DIRECTORY|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return nil, shown(p, err)
-	}
-	defer f.Close()
-	return f.Readdirnames(-1)
-}
-
-func (d dirFS) readlink(p string) (string, error) {
-	t, err := d.root.Readlink(p)
-	if err != nil {
-		return "", shown(p, err)
-	}
-	return t, nil
-}
-
-func (d dirFS) exists(p string) bool {
-	_, err := d.root.Stat(p)
-	return err == nil
-}
-
-func (d dirFS) mode(p string) (fs.FileMode, bool) { return modeOf(d.root.Stat(p)) }
-
-func (d dirFS) close() error { return d.root.Close() }
 
 // shown gives an error the path as it is on the host, whatever call it came from.
 func shown(p string, err error) error {
 	var pe *fs.PathError
-	if errors.As(err, &pe) {
+	switch {
+	case errors.As(err, &pe):
 		err = pe.Err
+	case err == syscall.EXDEV:
+		err = errOutside // openat2's word for it
 	}
 	return &fs.PathError{Op: "open", Path: "/" + p, Err: err}
 }

@@ -3,7 +3,6 @@ package host
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"path"
 	"slices"
@@ -82,17 +81,6 @@ func (s *Source) DirExtra(p string) ([]string, error) {
 	names, err := s.extra.names(inside(p))
 	slices.SortFunc(names, naturalOrder)
 	return names, err
-}
-
-func readBounded(f io.Reader, name string) ([]byte, error) {
-	b, err := io.ReadAll(io.LimitReader(f, maxFile+1))
-	if err != nil {
-		return nil, err
-	}
-	if len(b) > maxFile {
-		return nil, fmt.Errorf("read %s: larger than %d MiB", name, maxFile>>20)
-	}
-	return b, nil
 }
 
 // inside turns a path of the host into a clean relative one; ".." cannot climb above the top.

@@ -224,13 +224,31 @@ func TestOddDirectories(t *testing.T) {
 			t.Fatal(err)
 		}
 		s := openTree(t, host).First()
-		for _, p := range []string{"/proc/abs", "/proc/up", "/proc/loop", "/proc/fifo", "/proc", "/proc/none", "/../../etc/passwd"} {
-			if b, err := s.Read(p); err == nil {
-				t.Errorf("%s: %s reads %q", name, p, b)
-			}
+		if d, ok := s.tree.(dirFS); ok {
+			checkConfined(t, name+", without openat2", &Source{tree: dirFS{root: d.root}})
 		}
-		if _, err := s.Real("/proc/abs"); err == nil {
-			t.Errorf("%s: /proc/abs resolves", name)
+		checkConfined(t, name, s)
+	}
+}
+
+func checkConfined(t *testing.T, name string, s *Source) {
+	t.Helper()
+	wantFile(t, s, "/proc/stat", "cpu 1 2 3 4\n")
+	if !s.Exists("/proc/version") || s.Exists("/proc/up") || s.Exists("/proc/none") {
+		t.Errorf("%s: Exists", name)
+	}
+	if names, err := s.Dir("/proc"); err != nil || len(names) < 6 {
+		t.Errorf("%s: Dir %v, %v", name, names, err)
+	}
+	if l, err := s.Readlink("/proc/loop"); err != nil || l != "loop" {
+		t.Errorf("%s: Readlink %q, %v", name, l, err)
+	}
+	if _, err := s.Real("/proc/abs"); err == nil {
+		t.Errorf("%s: /proc/abs resolves", name)
+	}
+	for _, p := range []string{"/proc/abs", "/proc/up", "/proc/loop", "/proc/fifo", "/proc", "/proc/none", "/../../etc/passwd"} {
+		if b, err := s.Read(p); err == nil {
+			t.Errorf("%s: %s reads %q", name, p, b)
 		}
 	}
 }
