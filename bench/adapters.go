@@ -6,7 +6,7 @@ import "io"
 func Adapters() []Adapter {
 	return []Adapter{
 		Sockperf{},
-		Pktgen{}, Testpmd{}, Perftest{}, Oslat{}, Cyclictest{}, Iperf3{}, Fio{}, XDPBench{}, DOCABench{},
+		Pktgen{}, Testpmd{}, Perftest{}, Oslat{}, Cyclictest{}, Iperf3{}, Fio{}, XDPBench{}, DOCABench{}, SPDK{}, Netperf{}, Qperf{}, KernelPktgen{}, RTLA{},
 		Generic{},
 	}
 }
