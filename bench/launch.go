@@ -23,8 +23,12 @@ var (
 	ErrExecFormat    = errors.New("exec format error: neither a program for this machine nor a script that begins with #!")
 )
 
-// launchName is argv[0] of the parked child; no user types it. Its arguments: CPU list to restore, file, argv.
-const launchName = "corewise-launch"
+// LaunchArg is the first argument of the parked child; no user types it. Behind it stand the CPUs to restore, the file
+// and its argv.
+const LaunchArg = "__launch"
+
+// launchCPUs stands before the CPU list.
+const launchCPUs = "cpus="
 
 // Descriptors of the parked child. Those below belong to the user's command.
 const (
@@ -33,19 +37,22 @@ const (
 	statusFD     = 11
 )
 
-// LaunchMain is the parked child's main. It returns -1 at once when args (os.Args) are not those of a parked child;
-// main calls it before anything else and exits with any other value.
+// LaunchMain is the parked child's main. args is os.Args, or what follows LaunchArg in it. It returns -1 at once when
+// args are not those of a parked child; main calls it before anything else and exits with any other value.
 //
 // The child says that it is ready, waits for one byte on a pipe, and becomes the user's command in place, under the
 // same PID: whoever attaches probes to that PID in between misses no instruction of it.
 func LaunchMain(args []string) int {
-	if len(args) < 4 || args[0] != launchName {
+	if len(args) > 1 && args[1] == LaunchArg {
+		args = args[2:]
+	}
+	if len(args) < 3 || !strings.HasPrefix(args[0], launchCPUs) {
 		return -1
 	}
 	runtime.LockOSThread()
 	unix.CloseOnExec(holdFD)
 	unix.CloseOnExec(statusFD)
-	if err := restoreAffinity(args[1]); err != nil {
+	if err := restoreAffinity(strings.TrimPrefix(args[0], launchCPUs)); err != nil {
 		return launchFailed(err)
 	}
 	if err := say(fmt.Sprintf("ready %d\n", ownCPUNS())); err != nil {
@@ -59,7 +66,7 @@ func LaunchMain(args []string) int {
 	if n != 1 || err != nil {
 		return 125 // corewise is gone, or gave up
 	}
-	return launchFailed(unix.Exec(args[2], args[3:], os.Environ()))
+	return launchFailed(unix.Exec(args[1], args[2:], os.Environ()))
 }
 
 func launchFailed(err error) int {

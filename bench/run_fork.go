@@ -90,7 +90,7 @@ func (p *Process) fork(child childFiles) error {
 	}
 	defer statusW.Close()
 	p.job = newJob(p.term != nil)
-	argv := append([]string{launchName, p.spec.CPUs.String(), p.file}, p.spec.Argv...)
+	argv := append([]string{"corewise", LaunchArg, launchCPUs + p.spec.CPUs.String(), p.file}, p.spec.Argv...)
 	files := append([]uintptr{child.in.Fd(), child.out.Fd(), child.err.Fd()}, inheritedFDs()...)
 	files = append(files, holdR.Fd(), statusW.Fd())
 	pid, err := syscall.ForkExec("/proc/self/exe", argv, &syscall.ProcAttr{
