@@ -24,7 +24,7 @@ const (
 	KernelCmdline   Kind = "kernel-cmdline"   // Args set, Drop removed; needs a reboot
 	Tuned           Kind = "tuned-profile"    // Name
 	Hugepages       Kind = "hugepages"        // Node, SizeBytes -> Count
-	BIOS            Kind = "bios"             // Token (our vendor-neutral name) -> Value; never written by the tool
+	BIOS            Kind = "bios"             // Token (vendor-neutral name) -> Value, Name the vendor where known; never written by the tool
 	Firmware        Kind = "nic-firmware"     // PCI, Key -> Value by mlxconfig; printed, never executed by the tool
 	Restart         Kind = "restart-workload" // run the benchmark with these placement wrappers and environment
 	Manual          Kind = "manual"           // Text: something only a person can do (move a card, change a cable)
