@@ -11,9 +11,9 @@ import (
 func syntheticRules(n int) []string {
 	var files []string
 	for i := range n {
-		text := strings.Replace(ringRule, "it.drops > 0", fmt.Sprintf("it.drops > %d", i%7), 1)
+		text := strings.Replace(ringRule, "it.drops > 0", fmt.Sprintf("it.drops > %d", i), 1)
 		if i%3 == 0 {
-			text = fmt.Sprintf("title: Host rule\ndomain: numa\nunless: host.nodes < 2\nwhen: host.smt && host.nodes > %d\nseverity: medium\nfinding: \"${host.nodes} nodes, ${list(host.cpus)}\"\n", i%3)
+			text = fmt.Sprintf("title: Host rule\ndomain: numa\nunless: host.nodes < 2\nwhen: host.smt && host.nodes > %d\nseverity: medium\nfinding: \"${host.nodes} nodes, ${list(host.cpus)}\"\n", i)
 		}
 		text += "doc: |\n" + strings.Repeat("  A sentence that explains why this matters and when it does not.\n", 8) + "tests:\n" +
 			strings.Repeat("  - {name: a case, facts: {host: {kind: bare, nodes: 2}, nics: [{name: eth0, ring: 512, ring_max: 4096, drops: 12, node: 0}]}, want: fires, says: [eth0]}\n", 5)
@@ -25,7 +25,7 @@ func syntheticRules(n int) []string {
 func typicalFacts() *tFacts {
 	f := &tFacts{Host: tHost{Nodes: 2, SMT: true, Kind: "bare", CPUs: []int{0, 1, 2, 3}}, Result: tResult{Unknown: unk("at_target")}}
 	for i := range 4 {
-		n := tNIC{Name: fmt.Sprintf("eth%d", i), Ring: 4096, RingMax: 4096, Drops: i}
+		n := tNIC{Name: fmt.Sprintf("eth%d", i), Ring: 4096, RingMax: 4096, Drops: i * 100}
 		if i == 3 {
 			n.Unknown = unk("ring", "ring_max")
 		}

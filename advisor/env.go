@@ -32,6 +32,19 @@ type envs struct {
 	base   func() (*cel.Env, error)
 	mu     sync.Mutex
 	known  map[envKey]*cel.Env
+	// progs shares programs between rules: guards such as host.kind == 'vm' stand in many.
+	progs sync.Map // progKey -> compiled
+}
+
+type progKey struct {
+	envKey
+	want, body string
+}
+
+// compiled is a program and the type of its result.
+type compiled struct {
+	prog cel.Program
+	out  *cel.Type
 }
 
 // envKey is a list's name ("": no `it`), and the type of the variable x of an action's `for` ("": none).

@@ -1,7 +1,9 @@
 package advisor
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"cel.dev/cel-go/common/types"
@@ -22,20 +24,20 @@ type outcome struct {
 
 // evaluate answers every rule for every subject, in order of the rules' ids.
 func (rs *RuleSet) evaluate(b *bound) []outcome {
-	var out []outcome
-	for _, r := range rs.rules {
-		if r.appliesTo(bench.Goal(b.goal)) {
-			out = append(out, r.evaluate(b)...)
+	out := make([][]outcome, len(rs.rules))
+	parallel(len(rs.rules), func(i int) {
+		if r := rs.rules[i]; r.appliesTo(bench.Goal(b.goal)) {
+			out[i] = r.evaluate(b)
 		}
-	}
-	return out
+	})
+	return slices.Concat(out...)
 }
 
 // evaluate answers one rule: once, or once for each element of its list. A list that is missing as a whole makes one
 // unknown.
 func (r *Rule) evaluate(b *bound) []outcome {
 	if r.each == nil {
-		return []outcome{r.decide(&vars{facts: b}, "host")}
+		return []outcome{r.decide(&vars{facts: b}, -1)}
 	}
 	if u := b.whole[r.each.name]; u != nil {
 		return []outcome{{rule: r, status: Unknown, missing: b.schema.missing(u, r.each), vars: &vars{facts: b}}}
@@ -43,29 +45,32 @@ func (r *Rule) evaluate(b *bound) []outcome {
 	elems := b.elems[r.each.name]
 	out := make([]outcome, 0, len(elems))
 	for i, e := range elems {
-		out = append(out, r.decide(&vars{facts: b, it: e}, fmt.Sprintf("%s[%d]", r.each.name, i)))
+		out = append(out, r.decide(&vars{facts: b, it: e}, i))
 	}
 	return out
 }
 
-// decide is !(any unless) && when in three-valued logic. name is the subject where the rule's own is not known.
-func (r *Rule) decide(v *vars, name string) outcome {
-	o := outcome{rule: r, status: Holds, subject: name, vars: v}
+// decide is !(any unless) && when in three-valued logic, for the i-th element of the rule's list (-1: once for the host).
+// A rule that holds has no subject: nobody asks for it.
+func (r *Rule) decide(v *vars, i int) outcome {
+	o := outcome{rule: r, status: Holds, vars: v}
 	yes, unk, err := r.when.truth(v)
 	switch {
 	case err != nil:
+		o.subject = r.subjectText(v, i)
 		return o.unknown(nil, err)
 	case !yes && unk == nil:
 		return o
 	}
 	guarded, guardUnk, err := r.guarded(v)
 	switch {
-	case err != nil:
-		return o.unknown(nil, err)
 	case guarded:
 		return o
+	case err != nil:
+		o.subject = r.subjectText(v, i)
+		return o.unknown(nil, err)
 	}
-	o.subject = r.subjectText(v, name)
+	o.subject = r.subjectText(v, i)
 	if unk = merge(unk, guardUnk); unk != nil {
 		return o.unknown(unk, nil)
 	}
@@ -73,16 +78,16 @@ func (r *Rule) decide(v *vars, name string) outcome {
 	return o
 }
 
-// guarded reports whether any guard is true; unk are those of which it is not known.
+// guarded reports whether any guard is true; unk are those of which it is not known, err of those that cannot be evaluated.
 func (r *Rule) guarded(v *vars) (yes bool, unk ref.Val, err error) {
 	for _, g := range r.unless {
-		yes, u, err := g.truth(v)
-		if err != nil || yes {
-			return yes, nil, err
+		yes, u, e := g.truth(v)
+		if yes {
+			return true, nil, nil
 		}
-		unk = merge(unk, u)
+		unk, err = merge(unk, u), cmp.Or(err, e)
 	}
-	return false, unk, nil
+	return false, unk, err
 }
 
 func merge(a, b ref.Val) ref.Val {
@@ -103,8 +108,12 @@ func (o outcome) unknown(unk ref.Val, err error) outcome {
 	return o
 }
 
-// subjectText is what the finding is about.
-func (r *Rule) subjectText(v *vars, name string) string {
+// subjectText is what the finding is about; an element whose own name is not known is told by its place in the list.
+func (r *Rule) subjectText(v *vars, i int) string {
+	name := "host"
+	if i >= 0 {
+		name = fmt.Sprintf("%s[%d]", r.each.name, i)
+	}
 	if r.subject == nil {
 		return name
 	}

@@ -8,9 +8,13 @@ import (
 // Explain writes a page about one rule from its own file: what it says, when, why, the evidence it looks for, what to
 // do and how to undo it, and where the knowledge comes from.
 func (rs *RuleSet) Explain(id string) (string, error) {
-	r, err := rs.Rule(id)
+	part, err := rs.Rule(id)
 	if err != nil {
 		return "", err
+	}
+	r, problems := part.complete()
+	if len(problems) > 0 {
+		return "", problems.err()
 	}
 	p := &page{}
 	sp := &r.spec

@@ -58,7 +58,16 @@ func exactly(name string, ok ...*cel.Type) want {
 
 // compile parses, checks and plans the expression once.
 func (e *expr) compile() Problems {
-	e.once.Do(func() { e.problems = e.compileNow() })
+	e.once.Do(func() {
+		key := progKey{e.key, e.want.name, e.body}
+		if c, ok := e.envs.progs.Load(key); ok {
+			e.prog, e.out = c.(compiled).prog, c.(compiled).out
+			return
+		}
+		if e.problems = e.compileNow(); len(e.problems) == 0 {
+			e.envs.progs.Store(key, compiled{e.prog, e.out})
+		}
+	})
 	return e.problems
 }
 

@@ -1,14 +1,18 @@
 package advisor
 
 import (
+	"bytes"
 	"fmt"
 	"io/fs"
 	"maps"
 	"path"
 	"reflect"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 
 	"github.com/corewise/corewise/advisor/facts"
 )
@@ -51,7 +55,8 @@ func factsSchema() (*schema, error) {
 }
 
 // loadRules reads every *.yaml file of the directories; a later directory replaces rules of an earlier one. The structure
-// of all files is checked, and every problem is told at once. Expressions are compiled on first use: see Check.
+// of all files is checked, and every problem is told at once. Expressions are compiled on first use, and the tests of a
+// rule are read when they are to be run: see Check. A start of the program pays neither.
 func loadRules(s *schema, dirs ...fs.FS) (*RuleSet, error) {
 	rs := &RuleSet{schema: s, envs: newEnvs(s), byID: map[string]*Rule{}}
 	var problems Problems
@@ -79,15 +84,29 @@ func (rs *RuleSet) loadDir(dir fs.FS) (Problems, error) {
 	if len(files) > maxRules {
 		return nil, fmt.Errorf("list rules: %d files, more than the %d that are accepted", len(files), maxRules)
 	}
-	var problems Problems
-	for _, file := range files {
-		r, ps := rs.loadFile(dir, file)
-		problems = append(problems, ps...)
+	loaded := make([]*Rule, len(files))
+	faults := make([]Problems, len(files))
+	parallel(len(files), func(i int) { loaded[i], faults[i] = rs.loadFile(dir, files[i]) })
+	for _, r := range loaded {
 		if r != nil {
 			rs.byID[r.ID] = r
 		}
 	}
-	return problems, nil
+	return slices.Concat(faults...), nil
+}
+
+// parallel calls do(0..n-1) on all CPUs that the program may use.
+func parallel(n int, do func(i int)) {
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range min(n, runtime.GOMAXPROCS(0)) {
+		wg.Go(func() {
+			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
+				do(i)
+			}
+		})
+	}
+	wg.Wait()
 }
 
 func (rs *RuleSet) loadFile(dir fs.FS, file string) (*Rule, Problems) {
@@ -99,11 +118,34 @@ func (rs *RuleSet) loadFile(dir fs.FS, file string) (*Rule, Problems) {
 	if p != nil {
 		return nil, Problems{*p}
 	}
+	r, ps := rs.parseRule(id, file, beforeTests(data))
+	if r != nil {
+		r.complete = sync.OnceValues(func() (*Rule, Problems) { return rs.parseRule(id, file, data) })
+	}
+	return r, ps
+}
+
+func (rs *RuleSet) parseRule(id, file string, data []byte) (*Rule, Problems) {
 	src, p := parseSource(file, data)
 	if p != nil {
 		return nil, Problems{*p}
 	}
 	return compileRule(id, rs.schema, rs.envs, src)
+}
+
+// beforeTests cuts a rule file before its tests, which are most of its text. A line that begins with "tests:" is always
+// the key of that name, since everything inside another key is indented. Tests that are not last are not cut.
+func beforeTests(data []byte) []byte {
+	at := bytes.Index(data, []byte("\ntests:"))
+	if at < 0 {
+		return data
+	}
+	for line := range bytes.Lines(data[at+len("\ntests:"):]) {
+		if c := line[0]; c >= 'a' && c <= 'z' && at > 0 && bytes.Contains(line, []byte(":")) {
+			return data
+		}
+	}
+	return data[:at+1]
 }
 
 // readLimited reads a file, refusing one that is too large before reading it.
@@ -125,7 +167,12 @@ func readLimited(dir fs.FS, file string) ([]byte, *Problem) {
 // Check compiles every expression of every rule and follows their references; the error is a Problems of all faults.
 func (rs *RuleSet) Check() error {
 	var problems Problems
-	for _, r := range rs.rules {
+	for _, part := range rs.rules {
+		r, ps := part.complete()
+		problems = append(problems, ps...)
+		if r == nil {
+			continue
+		}
 		for _, e := range r.exprs() {
 			problems = append(problems, e.compile()...)
 		}

@@ -21,7 +21,8 @@ type Rule struct {
 	Doc        string       `json:"doc"`
 	File       string       `json:"file"` // as loaded
 
-	spec       spec
+	spec       spec                     // tests left out: see complete
+	complete   func() (*Rule, Problems) // the rule with its tests
 	src        *source
 	each       *group // nil: evaluated once
 	eachName   text

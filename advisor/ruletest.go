@@ -19,12 +19,14 @@ func (rs *RuleSet) Test() []TestFailure {
 }
 
 // TestRule runs the tests of one rule.
-func (rs *RuleSet) TestRule(r *Rule) []TestFailure {
+func (rs *RuleSet) TestRule(part *Rule) []TestFailure {
+	r, problems := part.complete()
+	if len(problems) > 0 {
+		return failures(part.ID, problems)
+	}
 	t := &ruleTest{rs: rs, rule: r, wants: map[string]bool{}, guards: make([]bool, len(r.unless))}
 	for _, e := range r.exprs() {
-		for _, p := range e.compile() {
-			t.failures = append(t.failures, TestFailure{p, r.ID, ""})
-		}
+		t.failures = append(t.failures, failures(r.ID, e.compile())...)
 	}
 	if len(t.failures) > 0 {
 		return t.failures
@@ -34,6 +36,14 @@ func (rs *RuleSet) TestRule(r *Rule) []TestFailure {
 	}
 	t.lacking()
 	return t.failures
+}
+
+func failures(id string, problems Problems) []TestFailure {
+	var out []TestFailure
+	for _, p := range problems {
+		out = append(out, TestFailure{p, id, ""})
+	}
+	return out
 }
 
 // ruleTest gathers what the tests of one rule showed.
