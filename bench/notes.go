@@ -1,6 +1,7 @@
 package bench
 
-// noteArgs turns "key", "value" pairs into Note.Args; pairs without a value are left out.
+// noteArgs turns "key", "value" pairs into Note.Args; pairs without a value are left out. What DPDK calls lcore and
+// socket is also there under the names that all notes share, core and node.
 func noteArgs(pairs []string) map[string]string {
 	var m map[string]string
 	for i := 0; i+1 < len(pairs); i += 2 {
@@ -11,6 +12,11 @@ func noteArgs(pairs []string) map[string]string {
 			m = map[string]string{}
 		}
 		m[pairs[i]] = pairs[i+1]
+	}
+	for dpdk, shared := range map[string]string{"lcore": "core", "socket": "node"} {
+		if v, ok := m[dpdk]; ok && m[shared] == "" {
+			m[shared] = v
+		}
 	}
 	return m
 }
