@@ -17,7 +17,7 @@ const module = "github.com/corewise/corewise/"
 func allowed() map[string][]string {
 	leaf := []string{"profile/maybe", "profile/cpulist"}
 	measured := append([]string{"profile", "profile/host", "bpf", "bench"}, leaf...)
-	facts := append([]string{"advisor/facts", "advisor/plan", "advisor/action", "advisor/explain"}, measured...)
+	facts := append([]string{"advisor/facts", "advisor/plan", "advisor/kargs", "advisor/action", "advisor/explain"}, measured...)
 	return map[string][]string{
 		"profile/maybe":   {},
 		"profile/cpulist": {},
@@ -28,8 +28,9 @@ func allowed() map[string][]string {
 		"profile":         append([]string{"profile/host", "bpf", "bench"}, leaf...),
 		"advisor/action":  leaf,
 		"advisor/explain": measured,
-		"advisor/plan":    append([]string{"advisor/action"}, measured...),
-		"advisor/facts":   append([]string{"advisor/plan"}, measured...),
+		"advisor/kargs":   leaf,
+		"advisor/plan":    append([]string{"advisor/action", "advisor/kargs"}, measured...),
+		"advisor/facts":   append([]string{"advisor/plan", "advisor/kargs"}, measured...),
 		"advisor":         facts,
 		"advisor/report":  append([]string{"advisor"}, facts...),
 		"advisor/remedy":  append([]string{"advisor"}, facts...),

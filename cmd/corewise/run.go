@@ -72,7 +72,7 @@ func (f runFlags) run(cmd *cobra.Command, argv []string) error {
 			return err
 		}
 		spec.Duration = 0
-	} else if f.builtin.given(cmd) {
+	} else if f.builtin.given() {
 		return errors.New("--server, --client and the other ping-pong flags are for the built-in workload: leave out the command, or the flags")
 	}
 	if spec.Dir, err = f.makeDir(spec.Argv); err != nil {
