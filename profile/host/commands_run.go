@@ -262,13 +262,14 @@ func exitCode(ctx context.Context, err error) int {
 	return exit.ExitCode()
 }
 
-// bounded keeps the first maxOutput bytes and swallows the rest, so that the command ends by itself.
-type bounded struct{ bytes.Buffer }
+// bounded keeps the first maxOutput bytes and swallows the rest, so that the command ends by itself. The buffer is not
+// embedded: its ReadFrom would go past the bound.
+type bounded struct{ b bytes.Buffer }
 
-func (b *bounded) Write(p []byte) (int, error) {
-	if room := maxOutput - b.Len(); room < len(p) {
-		b.Buffer.Write(p[:max(room, 0)])
-		return len(p), nil
-	}
-	return b.Buffer.Write(p)
+func (o *bounded) Write(p []byte) (int, error) {
+	room := max(maxOutput-o.b.Len(), 0)
+	o.b.Write(p[:min(room, len(p))])
+	return len(p), nil
 }
+
+func (o *bounded) String() string { return o.b.String() }

@@ -9,9 +9,10 @@ import (
 
 // namePCI looks the names of the functions up in the host's copy of pci.ids.
 //
-// Note: jaypipes/pcidb parses the whole file, which takes longer than everything else that is read of PCI together.
+// Note: jaypipes/pcidb parses the whole file, which takes longer than everything else that is read of PCI together. A bundle
+// gets the names from lspci instead of a copy of the file.
 func namePCI(s *Source, h *Host) {
-	if len(h.PCI) == 0 {
+	if len(h.PCI) == 0 || s.copies {
 		return
 	}
 	for _, file := range []string{"/usr/share/hwdata/pci.ids", "/usr/share/misc/pci.ids"} {
