@@ -173,7 +173,7 @@ func splitStamp(line string) (maybe.Value[float64], string) {
 }
 
 var (
-	reUnknownArgs = regexp.MustCompile(`Unknown (?:kernel )?command line parameters "?([^"]*?)"?(?:, will be passed to user space\.?)?$`)
+	reUnknownArgs = regexp.MustCompile(`Unknown (?:kernel )?command line parameters:? "?([^"]*?)"?(?:, will be passed to user space\.?)?$`)
 	reAMDOption   = regexp.MustCompile(`AMD-Vi: Unknown option - '([^']*)'`)
 	reMalformed   = regexp.MustCompile(`Malformed early option '([^']*)'`)
 )
