@@ -104,7 +104,7 @@ func readTarEntry(tr *tar.Reader, h *tar.Header, used *budget) (entry, error) {
 		if err != nil {
 			return entry{}, fmt.Errorf("entry %.200q: %w", name, err)
 		}
-		return entry{name: name, data: b}, nil
+		return entry{name: name, data: b, mode: fs.FileMode(h.Mode).Perm()}, nil
 	}
 	return entry{}, fmt.Errorf("entry %.200q: neither file, directory nor symbolic link (type %q)", name, h.Typeflag)
 }

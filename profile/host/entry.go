@@ -3,6 +3,7 @@ package host
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"path"
 	"slices"
 	"strings"
@@ -20,7 +21,8 @@ type entry struct {
 	kind entryKind
 	data []byte
 	link string
-	fail error // a file of a directory that could not be read: the reason, for whoever asks for it
+	mode fs.FileMode // permissions; 0: not kept
+	fail error       // a file of a directory that could not be read: the reason, for whoever asks for it
 }
 
 type entryKind int
@@ -80,7 +82,7 @@ func (m *memFS) add(e entry) error {
 		_, err := m.mkdir(e.name)
 		return err
 	}
-	return m.put(e.name, &memNode{data: e.data, link: e.link, fail: e.fail})
+	return m.put(e.name, &memNode{data: e.data, link: e.link, mode: e.mode, fail: e.fail})
 }
 
 // layout says where in an archive the host lies: the prefix of root/, and of what lies beside it.

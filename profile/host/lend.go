@@ -5,6 +5,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 )
 
 // A hostile tree must not fill the disk with copies: no file that is lent has more than a few kilobytes on a real host.
@@ -13,11 +14,14 @@ const (
 	maxLentBytes = 1 << 20
 )
 
+// reSerial are DMI files that identify the very machine.
+var reSerial = regexp.MustCompile(`_(serial|uuid|asset_tag)$`)
+
 // lend returns a directory that stands for "/" for libraries that only read paths. On the live host it is "/" itself. For a
 // tree it is a directory with copies of files (of a directory: of the files in it), by their path in the tree and where
 // the library expects them: a library would follow a hostile tree's links, and a tree in memory has no path.
 func (s *Source) lend(files map[string]string) (dir string, done func(), err error) {
-	if s.Live {
+	if s.Live && !s.copies {
 		return "/", func() {}, nil
 	}
 	dir, err = os.MkdirTemp("", "corewise-host-")
@@ -41,6 +45,9 @@ func (s *Source) copyTo(from, dir, to string) error {
 		return s.copyFile(from, filepath.Join(dir, inside(to)))
 	}
 	for _, name := range names[:min(len(names), maxLent)] {
+		if reSerial.MatchString(name) {
+			continue // nobody's business, and no rule's
+		}
 		if err := s.copyFile(path.Join(from, name), filepath.Join(dir, inside(to), name)); err != nil {
 			return err
 		}

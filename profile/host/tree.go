@@ -145,6 +145,7 @@ func fromEntries(name string, list []entry) (*Tree, error) {
 		}
 	}
 	first := &Source{Name: name, tree: root, extra: extra}
+	first.applyManifest()
 	tm := first.readTimes()
 	first.TimeS = tm.T0
 	t := &Tree{first: first}
@@ -166,6 +167,6 @@ func (t *Tree) overlay(late []entry, timeS float64) error {
 			return err
 		}
 	}
-	t.second = &Source{Name: t.first.Name, TimeS: timeS, tree: root, extra: extra}
+	t.second = &Source{Name: t.first.Name, TimeS: timeS, tree: root, extra: extra, modes: t.first.modes}
 	return nil
 }

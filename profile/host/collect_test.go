@@ -1,0 +1,231 @@
+package host
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// bundleOf collects this machine into a file.
+func bundleOf(t *testing.T, opts CollectOptions) (string, Manifest) {
+	t.Helper()
+	var b bytes.Buffer
+	m, err := Collect(t.Context(), &b, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return writeFile(t, "host.tar.zst", b.String()), m
+}
+
+// flatten turns a Host into path -> value; of a missing value only that it is missing, since a tree words reasons its own way.
+func flatten(t *testing.T, h Host) map[string]string {
+	t.Helper()
+	h.Commands, h.Source = nil, ""
+	b, err := json.Marshal(h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var v any
+	if err := json.Unmarshal(b, &v); err != nil {
+		t.Fatal(err)
+	}
+	m := map[string]string{}
+	flattenInto(m, "", v)
+	return m
+}
+
+func flattenInto(m map[string]string, p string, v any) {
+	switch v := v.(type) {
+	case map[string]any:
+		if _, missing := v["missing"]; missing && len(v) == 1 {
+			m[p] = "missing"
+			return
+		}
+		for k, x := range v {
+			flattenInto(m, p+"."+k, x)
+		}
+	case []any:
+		for i, x := range v {
+			flattenInto(m, fmt.Sprintf("%s[%d]", p, i), x)
+		}
+	default:
+		m[p] = fmt.Sprint(v)
+	}
+}
+
+// volatile are the values that change between two readings of a running machine. Processes come and go. The names of PCI
+// functions and the source addresses of routes come from lspci and ip in a bundle, which say a little more.
+var volatile = regexp.MustCompile(`^\.(time_s|procs|cpu\.stat|kernel\.(vmstat|uptime_s|loadavg_1m)|memory\.available_bytes|softirq|irq\.(irqs\[\d+\]\.counts|irqs\[\d+\]\.effective|local|local_raw)|` +
+	`kernel\.sysctl\.net\.netfilter|power\.(idle\.\d+\[\d\]\.(usage|time_us)|cur_freq)|numa\.nodes\[\d+\]\.(mem_free|numastat)|nics\[\d+\]\.(net_stats|stats|carrier_changes)|rdma\[\d+\]\.|` +
+	`cgroups\[\d+\]\.(pids|nr_|throttled)|log|net\.routes\[\d+\]\.src|pci\[\d+\]\.name)`)
+
+// The bundle gives the Host that the machine gives: what cannot change in between is the same, value by value.
+func TestBundleReadsLikeTheMachine(t *testing.T) {
+	name, m := bundleOf(t, CollectOptions{Gap: 30 * time.Millisecond})
+	tree := openTree(t, name)
+	live, bundle := flatten(t, Take(t.Context(), LiveSource())), flatten(t, Take(t.Context(), tree.First()))
+	compared := 0
+	for p, v := range live {
+		if volatile.MatchString(p) {
+			continue
+		}
+		compared++
+		if bundle[p] != v {
+			t.Errorf("%s: live %q, bundle %q", p, v, bundle[p])
+		}
+	}
+	for p, v := range bundle {
+		if _, ok := live[p]; !ok && !volatile.MatchString(p) {
+			t.Errorf("%s: only in the bundle: %q", p, v)
+		}
+	}
+	if compared < 500 {
+		t.Errorf("only %d values compared", compared)
+	}
+	later, ok := tree.Second()
+	if !ok || m.Samples != 2 || later.TimeS <= tree.First().TimeS {
+		t.Fatalf("second sample: %v, %+v", ok, m)
+	}
+	if a, b := Take(t.Context(), tree.First()), Take(t.Context(), later); b.Kernel.UptimeS.Or(0) <= a.Kernel.UptimeS.Or(0) {
+		t.Errorf("uptime %v, then %v", a.Kernel.UptimeS, b.Kernel.UptimeS)
+	}
+}
+
+// A bundle can be read by hand: files lie where they lie on the host.
+func TestBundleLayout(t *testing.T) {
+	name, m := bundleOf(t, CollectOptions{NoCommands: true})
+	f, err := os.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	list, err := readArchive(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, e := range list {
+		names = append(names, e.name)
+	}
+	for _, want := range []string{"host/root/proc/interrupts", "host/root/proc/cmdline", "host/root/sys/devices/system/cpu/online", "host/times.json", "host/manifest.json"} {
+		if !slices.Contains(names, want) {
+			t.Errorf("no %s among %d entries", want, len(names))
+		}
+	}
+	if slices.ContainsFunc(names, func(n string) bool { return strings.HasPrefix(n, "host/t1/") }) || m.Samples != 1 {
+		t.Error("a second sample nobody asked for")
+	}
+	if m.Files < 100 || m.Bytes < 10_000 || len(m.Commands) != 0 {
+		t.Errorf("%+v", m)
+	}
+}
+
+func TestCollectStops(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	start := time.Now()
+	if _, err := Collect(ctx, &bytes.Buffer{}, CollectOptions{Gap: time.Minute}); !errors.Is(err, context.Canceled) || time.Since(start) > 10*time.Second {
+		t.Errorf("%v after %v", err, time.Since(start))
+	}
+	if _, err := Collect(t.Context(), failing{}, CollectOptions{NoCommands: true}); !errors.Is(err, errFull) {
+		t.Errorf("a full disk: %v", err)
+	}
+}
+
+var errFull = errors.New("disk full")
+
+type failing struct{}
+
+func (failing) Write([]byte) (int, error) { return 0, errFull }
+
+// The caller's own thread keeps its priority.
+func TestPriorityStaysWithCollect(t *testing.T) {
+	before, err := syscall.Getpriority(syscall.PRIO_PROCESS, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	during := 0
+	if err := quietly(func() error { during, err = syscall.Getpriority(syscall.PRIO_PROCESS, 0); return err }); err != nil {
+		t.Fatal(err)
+	}
+	after, _ := syscall.Getpriority(syscall.PRIO_PROCESS, 0)
+	if during != 1 || after != before { // the system call returns 20 - nice
+		t.Errorf("before %d, during %d, after %d", before, during, after)
+	}
+}
+
+func TestEstimate(t *testing.T) {
+	e, err := EstimateCollect(t.Context(), CollectOptions{Gap: 3 * time.Second})
+	if err != nil || e.Files < 100 || e.Archive < 1000 || e.Archive > e.Bytes || e.Duration < 3*time.Second || len(e.Commands) == 0 {
+		t.Errorf("%+v, %v", e, err)
+	}
+}
+
+// Unreadable files keep their reason in the bundle; permissions that mean something survive.
+func TestManifestKeepsReasons(t *testing.T) {
+	c := &collected{t0: newRecorder(), extra0: map[string][]byte{}, times: times{T0: 5}}
+	c.t0.files = map[string]recorded{
+		"proc/stat":                     {data: []byte("cpu 1 2 3 4\n")},
+		"proc/1/environ":                {err: syscall.EACCES},
+		"proc/irq/36/smp_affinity_list": {data: []byte("0-1\n"), mode: 0o444},
+		"proc/interrupts":               {data: []byte("CPU0 CPU1\n 36: 1 2 PCI-MSIX-0000:00:02.0 1-edge x\n")},
+		"sys/class/net/eth0":            {kind: isLink, link: "../../devices/virtual/net/eth0"},
+		"sys/out":                       {kind: isLink, link: "../../../etc"},
+	}
+	var b bytes.Buffer
+	m, err := c.write(&b)
+	if err != nil || len(m.Skipped) != 1 || m.Notes["host/root/sys/out"] == "" {
+		t.Fatalf("%+v, %v", m, err)
+	}
+	s := openTree(t, writeFile(t, "b", b.String())).First()
+	if _, err := s.Read("/proc/1/environ"); !errors.Is(err, os.ErrPermission) || !strings.Contains(err.Error(), "/proc/1/environ") {
+		t.Errorf("environ: %v", err)
+	}
+	if irq := readAreas(s, readIRQ).IRQ.IRQs[0]; irq.Writable.Or(true) || !irq.Managed.Or(false) {
+		t.Errorf("an MSI vector nobody may move is managed: %+v", irq)
+	}
+}
+
+func TestRecorderFollowsLinks(t *testing.T) {
+	dir := t.TempDir()
+	real := filepath.Join(dir, "devices/eth0")
+	err := errors.Join(os.MkdirAll(real, 0o755), os.WriteFile(filepath.Join(real, "mtu"), []byte("1500\n"), 0o644), os.Symlink(real, filepath.Join(dir, "eth0")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := newRecorder()
+	if b, err := r.source().Read(filepath.Join(dir, "eth0/mtu")); err != nil || string(b) != "1500\n" {
+		t.Fatal(string(b), err)
+	}
+	top := strings.TrimPrefix(dir, "/")
+	if f := r.files[top+"/eth0"]; f.kind != isLink || f.link != "devices/eth0" {
+		t.Errorf("link %+v", f)
+	}
+	if f := r.files[top+"/devices/eth0/mtu"]; string(f.data) != "1500\n" {
+		t.Errorf("the file lies at its real path: %v", r.files)
+	}
+}
+
+func FuzzManifest(f *testing.F) {
+	f.Add([]byte(`{"format": "corewise-bundle/1", "modes": true, "skipped": [{"path": "/proc/1/environ", "errno": "EACCES"}]}`))
+	f.Add([]byte(`{"format": "corewise-bundle/1", "skipped": [{"path": "/"}, {"path": "/proc"}, {"path": "../x/proc/stat/y"}]}`))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		tree, err := fromEntries("fuzz", []entry{{name: "root/proc/stat", data: []byte("x")}, {name: "manifest.json", data: b}})
+		if err != nil {
+			return
+		}
+		if got, err := tree.First().Read("/proc/stat"); err != nil || string(got) != "x" {
+			t.Fatalf("a manifest took a file away: %q, %v", got, err)
+		}
+	})
+}
