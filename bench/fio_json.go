@@ -19,7 +19,7 @@ var fioLog = []logPattern{
 	{re: regexp.MustCompile(`fio: (?:file:\S+, )?.*func=(?P<function>\w+), error=(?P<reason>.*)`), code: "fio-error", level: "error"},
 	{re: regexp.MustCompile(`fio: pid=\d+, err=(?P<errno>\d+)/`), code: "fio-error", level: "error"},
 	{re: regexp.MustCompile(`fio: engine (?P<engine>\S+) not loadable`), code: "fio-engine-missing", level: "error", fails: true},
-	{re: regexp.MustCompile(`fio: (?:unrecognized option|unknown option|Bad option) *'?(?P<option>[^']*)`), code: "fio-unknown-option", level: "error", fails: true},
+	{re: regexp.MustCompile(`fio: (?:unrecognized option|unknown option|Bad option) *'?(?P<option>[^'=]*)`), code: "fio-unknown-option", level: "error", fails: true},
 	{re: regexp.MustCompile(`fio: job(?:s)? .*failed|fio: failed (?P<reason>.*)`), code: "fio-error", level: "error"},
 	{re: regexp.MustCompile(`note: both iodepth >= 1 and synchronous I/O engine are selected`), code: "fio-depth-without-effect", level: "warning"},
 }

@@ -8,8 +8,8 @@ import (
 )
 
 // iperf3Row is a line such as "[SUM]   0.00-10.00  sec  11.0 GBytes  9.42 Gbits/sec  23  sender". Columns are cut by
-// words: a wide number pushes what follows out of its column.
-var iperf3Row = regexp.MustCompile(`^\[ *(SUM|\d+)\](?:\[\w+-\w+\])?\s+([0-9.]+)-\s*([0-9.]+)\s+sec\s+[0-9.]+ +\w*Bytes\s+([0-9.]+) +([KMGT]?)(bits|Bytes)/sec(.*)$`)
+// words: a wide number pushes what follows out of its column. --bidir adds a role, TX-C or RX-C.
+var iperf3Row = regexp.MustCompile(`^\[ *(SUM|\d+)\](?:\[(\w+-\w+)\])?\s+([0-9.]+)-\s*([0-9.]+)\s+sec\s+[0-9.]+ +\w*Bytes\s+([0-9.]+) +([KMGT]?)(bits|Bytes)/sec(.*)$`)
 
 var (
 	udpTail     = regexp.MustCompile(`([0-9.]+) ms\s+(\d+)/(\d+) \(`)
@@ -17,20 +17,91 @@ var (
 	iperf3Ver   = regexp.MustCompile(`^iperf (3\.\S+)`)
 )
 
+// iperf3Line is one row of the human output.
+type iperf3Line struct {
+	sum        bool
+	role       string // TX-C, RX-C with --bidir
+	start, end float64
+	gbps       float64
+	tail       string
+}
+
+// iperf3Totals is what the last rows say.
+type iperf3Totals struct {
+	sent, received map[string]maybe.Value[float64]
+}
+
 // fromIperf3Text reads the human output. Rows of a sum stand for several streams.
 func (r *Result) fromIperf3Text(w Workload, lines []textLine) {
 	r.Version = firstMatch(lines, iperf3Ver, "the text names its version only with --verbose")
+	rows := iperf3Rows(r, lines)
 	hasSum := false
-	for _, l := range lines {
-		hasSum = hasSum || strings.HasPrefix(l.S, "[SUM]")
+	for _, row := range rows {
+		hasSum = hasSum || row.sum
 	}
-	t := Throughput{Basis: "payload", TxGbps: maybe.None[float64]("the text has no sender's total"), RxGbps: maybe.None[float64]("the text has no receiver's total"), FrameBytes: maybe.None[int]("iperf3 counts payload, not frames")}
+	totals := iperf3Totals{map[string]maybe.Value[float64]{}, map[string]maybe.Value[float64]{}}
+	for _, row := range rows {
+		if !hasSum || row.sum {
+			r.iperf3Line(totals, row)
+		}
+	}
+	r.iperf3TextResult(w, totals)
+}
+
+func iperf3Rows(r *Result, lines []textLine) []iperf3Line {
+	var rows []iperf3Line
 	for _, l := range lines {
 		m := iperf3Row.FindStringSubmatch(l.S)
-		if m == nil || hasSum && m[1] != "SUM" {
+		if m == nil || len(rows) >= maxRounds {
 			continue
 		}
-		r.iperf3TextRow(w, &t, m)
+		start, a := finite(m[3])
+		end, b := finite(m[4])
+		rate, c := finite(m[5])
+		if !a || !b || !c {
+			r.ParseWarnings++
+			continue
+		}
+		rows = append(rows, iperf3Line{sum: m[1] == "SUM", role: m[2], start: start, end: end, gbps: rate * iperf3Unit(m[6], m[7]) / 1e9, tail: m[8]})
+	}
+	return rows
+}
+
+func (r *Result) iperf3Line(totals iperf3Totals, row iperf3Line) {
+	switch {
+	case strings.Contains(row.tail, "sender"):
+		totals.sent[row.role] = maybe.Some(row.gbps)
+		r.DurationS = maybe.Some(row.end - row.start)
+		if m := retransTail.FindStringSubmatch(row.tail); m != nil && !udpTail.MatchString(row.tail) {
+			n, _ := finite(m[1])
+			r.Loss = maybe.Some(Loss{Retransmits: maybe.Some(n)})
+			metric(&r.Metrics, "retransmits", n, "segments")
+		}
+	case strings.Contains(row.tail, "receiver"):
+		totals.received[row.role] = maybe.Some(row.gbps)
+		r.DurationS = maybe.Some(row.end - row.start)
+		r.iperf3UDPTail(row.tail)
+	case strings.Contains(row.tail, "(omitted)"):
+		r.WarmupS = maybe.Some(row.end)
+	default:
+		name := "gbps"
+		if row.role != "" {
+			name = strings.ToLower(row.role[:2]) + "_gbps"
+		}
+		r.Intervals = append(r.Intervals, Interval{StartS: row.start, EndS: row.end, Metrics: []Metric{{name, row.gbps, "Gb/s"}}})
+	}
+}
+
+// iperf3TextResult sorts the totals by the direction of this end, as in the JSON.
+func (r *Result) iperf3TextResult(w Workload, totals iperf3Totals) {
+	t := Throughput{Basis: "payload", TxGbps: maybe.None[float64]("this end receives"), RxGbps: maybe.None[float64]("this end sends"), FrameBytes: maybe.None[int]("iperf3 counts payload, not frames")}
+	goodput := maybe.None[float64]("the text has no receiver's total")
+	if _, bidir := totals.sent["TX-C"]; bidir {
+		t.TxGbps, t.RxGbps = totals.sent["TX-C"], totals.received["RX-C"]
+	} else if (w.Mode == "server") != (w.Options["reverse"] != "") {
+		t.RxGbps, goodput = totals.received[""], totals.received[""]
+	} else {
+		t.TxGbps, goodput = totals.sent[""], totals.received[""]
 	}
 	if !t.TxGbps.Ok() && !t.RxGbps.Ok() {
 		r.Throughput = maybe.None[Throughput]("the output has no totals")
@@ -38,36 +109,10 @@ func (r *Result) fromIperf3Text(w Workload, lines []textLine) {
 		return
 	}
 	r.Throughput = maybe.Some(t)
+	if v, ok := goodput.Get(); ok {
+		metric(&r.Metrics, "gbps", v, "Gb/s")
+	}
 	r.throughputMetrics(t)
-}
-
-func (r *Result) iperf3TextRow(w Workload, t *Throughput, m []string) {
-	start, a := finite(m[2])
-	end, b := finite(m[3])
-	rate, c := finite(m[4])
-	if !a || !b || !c {
-		r.ParseWarnings++
-		return
-	}
-	gbps := rate * iperf3Unit(m[5], m[6]) / 1e9
-	tail := m[7]
-	switch {
-	case strings.Contains(tail, "sender"):
-		t.TxGbps, r.DurationS = maybe.Some(gbps), maybe.Some(end-start)
-		if m := retransTail.FindStringSubmatch(tail); m != nil {
-			n, _ := finite(m[1])
-			r.Loss = maybe.Some(Loss{Retransmits: maybe.Some(n)})
-			metric(&r.Metrics, "retransmits", n, "segments")
-		}
-	case strings.Contains(tail, "receiver"):
-		t.RxGbps, r.DurationS = maybe.Some(gbps), maybe.Some(end-start)
-		r.iperf3UDPTail(tail)
-	case strings.Contains(tail, "(omitted)") || len(r.Intervals) >= maxRounds:
-	default:
-		iv := Interval{StartS: start, EndS: end, Metrics: []Metric{}}
-		metric(&iv.Metrics, "gbps", gbps, "Gb/s")
-		r.Intervals = append(r.Intervals, iv)
-	}
 }
 
 func (r *Result) iperf3UDPTail(tail string) {

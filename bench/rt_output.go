@@ -105,6 +105,8 @@ func (o Oslat) Parse(w Workload, out Output) Result {
 
 // rtLog is what the real-time tools say beside their tables.
 var rtLog = []logPattern{
+	{re: regexp.MustCompile(`libnuma: Warning: cpu argument (?P<core>\d+)\S* is out of range`), code: "rt-cpu-absent", level: "error", fails: true},
+	{re: regexp.MustCompile(`(?i)^(?:FATAL|ERROR): (?P<reason>.*)`), code: "rt-setup-failed", level: "error", fails: true},
 	{re: regexp.MustCompile(`(?i)(?P<reason>(?:unable to|could not|failed to|cannot) .*|.*: Operation not permitted.*)`), code: "rt-setup-failed", level: "warning"},
 	{re: regexp.MustCompile(`# Break (?:thread|value): *(?P<value>\d+)`), code: "rt-break", level: "warning"},
 	{re: regexp.MustCompile(`^# /dev/cpu_dma_latency set to (?P<us>\d+)us`), code: "rt-dma-latency-held", level: "info"},
