@@ -186,7 +186,7 @@ func (a *actionCase) make(v *vars) ([]action.Action, error) {
 		if err != nil || !ok {
 			return nil, err
 		}
-		return []action.Action{act}, nil
+		return []action.Action{action.Complete(act)}, nil
 	}
 	list, err := a.forEach.eval(v)
 	if err != nil {
@@ -206,7 +206,7 @@ func (a *actionCase) make(v *vars) ([]action.Action, error) {
 			return nil, err
 		}
 		if ok {
-			out = append(out, act)
+			out = append(out, action.Complete(act))
 		}
 	}
 	return out, nil

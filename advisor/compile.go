@@ -151,7 +151,7 @@ func (c *compiler) texts(r *Rule, sp *spec) {
 	m := &sp.Remedy
 	r.remedy = remedyTexts{
 		run: c.template(m.Run), persist: c.template(m.Persist), undo: c.template(m.Undo), verify: c.template(m.Verify),
-		risk: c.template(m.Risk), choice: c.template(m.Choice), reboot: "no",
+		risk: c.template(m.Risk), choice: c.template(m.Choice),
 	}
 	if m.Reboot.node != nil {
 		r.remedy.reboot = m.Reboot.s

@@ -15,6 +15,7 @@ import (
 type candidate struct {
 	Finding
 	rule       *Rule
+	invalid    []error  // of actions that were left out
 	against    int      // pieces of evidence against it that hold
 	why        []string // how its severity and place came about
 	structural bool     // configuration alone is enough
@@ -170,9 +171,21 @@ func (c *candidate) remedy(o outcome) error {
 		if err != nil {
 			return err
 		}
-		m.Actions = append(m.Actions, acts...)
+		for _, a := range acts {
+			c.addAction(a)
+		}
 	}
 	return nil
+}
+
+// addAction leaves out an action that is not valid: its values come from the host as well as from the rule.
+func (c *candidate) addAction(a action.Action) {
+	if err := action.Validate(a); err != nil {
+		c.invalid = append(c.invalid, err)
+		c.say("left out: %v", err)
+		return
+	}
+	c.Remedy.Actions = append(c.Remedy.Actions, a)
 }
 
 func (o outcome) missingOf(unk ref.Val) []MissingFact {

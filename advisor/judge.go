@@ -43,6 +43,9 @@ func Judge(p profile.Profile, o Options) Report {
 		return r
 	}
 	found, unknown, faults := o.Rules.find(b)
+	for i := range found {
+		foundValues(found[i].Remedy.Actions, p.Before)
+	}
 	rk := rank(found, judged{atTarget: atTarget(b)}, bench.Goal(f.Goal), o.Waivers, o.NowS)
 	r.Findings, r.AlsoSeen, r.Waived = finishAll(rk.findings), finishAll(rk.also), finishAll(rk.waived)
 	r.NotChecked = notChecked(unknown)

@@ -141,7 +141,7 @@ remedy:
 		}
 		got = append(got, said(c.Finding))
 	}
-	for _, want := range []string{`"irq":7,"cpus":"2-3"`, `"irq":8`, `"key":"rx","value":"4","iface":"eth0"`, `"args":["isolcpus=2-3","nohz=on"],"reboot":"boot"`, `{"kind":"irqbalance-ban","cpus":"2-3"}`} {
+	for _, want := range []string{`"irq":7,"cpus":"2-3"`, `"irq":8`, `"key":"rx","value":"4","iface":"eth0"`, `"args":["isolcpus=2-3","nohz=on"],"reboot":"boot"`, `{"kind":"irqbalance-ban","cpus":"2-3"`} {
 		if !strings.Contains(got[0], want) {
 			t.Errorf("no %s in\n%s", want, got[0])
 		}

@@ -138,7 +138,7 @@ func (c *candidate) aside(strong bool) bool {
 func order(cs []candidate) {
 	slices.SortStableFunc(cs, func(a, b candidate) int {
 		return cmp.Or(
-			cmp.Compare(b.invalid(), a.invalid()),
+			cmp.Compare(b.invalidRun(), a.invalidRun()),
 			cmp.Compare(b.share(), a.share()),
 			cmp.Compare(b.Severity.rank(), a.Severity.rank()),
 			cmp.Compare(b.Confidence.rank(), a.Confidence.rank()),
@@ -149,8 +149,8 @@ func order(cs []candidate) {
 	})
 }
 
-// invalid is 1 for a critical fault of the run itself: nothing else matters before it is mended.
-func (c *candidate) invalid() int {
+// invalidRun is 1 for a critical fault of the run itself: nothing else matters before it is mended.
+func (c *candidate) invalidRun() int {
 	if c.rule.Stage == StageValidity && c.Severity == Critical {
 		return 1
 	}
@@ -167,6 +167,7 @@ func (c *candidate) share() float64 {
 
 // finish writes the finding's final texts.
 func (c candidate) finish() Finding {
+	c.addCommands()
 	f := c.Finding
 	more := c.texts
 	if n := len(more) - (maxMergedTexts - 1); n > 0 {

@@ -159,7 +159,7 @@ func TestMergeOneFindingForDeviceAndCause(t *testing.T) {
 		t.Fatalf("got %s", line(r.findings))
 	}
 	f := r.findings[0].finish()
-	if f.Text != "q1; q0; q2; 1 more like it" || len(f.Remedy.Actions) != 3 || len(f.Evidence) != 1 || f.Remedy.Run != "run of irq-far" {
+	if f.Text != "q1; q0; q2; 1 more like it" || len(f.Remedy.Actions) != 3 || len(f.Evidence) != 1 || !strings.HasSuffix(f.Remedy.Run, "\nrun of irq-far") || strings.Count(f.Remedy.Run, "smp_affinity_list") != 3 {
 		t.Errorf("merged: %+v", f)
 	}
 }

@@ -184,6 +184,9 @@ func (t *ruleTest) findings(test *testSpec, outcomes []outcome) {
 			t.fail(test, test.Want, "%v", err)
 			return
 		}
+		for _, e := range c.invalid {
+			t.fail(test, test.Want, "%v", e)
+		}
 		c.score(judged{atTarget: atTarget(o.vars.facts)})
 		if test.Subject.s == "" || test.Subject.s == c.Subject {
 			found = append(found, c)
@@ -206,7 +209,7 @@ func (t *ruleTest) findings(test *testSpec, outcomes []outcome) {
 func (t *ruleTest) words(test *testSpec, found []candidate) {
 	var all strings.Builder
 	for _, c := range found {
-		all.WriteString(said(c.Finding))
+		all.WriteString(said(c.finish()))
 	}
 	for _, w := range test.Says {
 		if !strings.Contains(all.String(), w.s) {
