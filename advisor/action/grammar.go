@@ -10,7 +10,7 @@ import (
 var (
 	ifaceName   = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.@-]{0,14}$`)
 	sysctlKey   = regexp.MustCompile(`^[a-z0-9_]+(\.[A-Za-z0-9_@-]+)+$`)
-	fileValue   = regexp.MustCompile(`^[A-Za-z0-9_.,:+/=@ -]{1,4096}$`)
+	fileValue   = regexp.MustCompile(`^[A-Za-z0-9_.,:+/=@ -]{1,1000}$`)
 	ethtoolKey  = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_ -]{0,63}$`)
 	ethtoolWord = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9:._-]{0,63}$`)
 	unitName    = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9@:._-]{0,127}$`)

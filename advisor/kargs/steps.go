@@ -121,8 +121,8 @@ func dropIn(add, gone []string) string {
 	text := ""
 	if len(gone) > 0 {
 		text += "for word in " + quoteAll(gone) + "; do\n" +
-			"  GRUB_CMDLINE_LINUX=$(echo \" $GRUB_CMDLINE_LINUX \" | awk -v w=\"$word\" '{for (i = 1; i <= NF; i++) if ($i != w) printf \"%s \", $i}')\n" +
-			"  GRUB_CMDLINE_LINUX_DEFAULT=$(echo \" $GRUB_CMDLINE_LINUX_DEFAULT \" | awk -v w=\"$word\" '{for (i = 1; i <= NF; i++) if ($i != w) printf \"%s \", $i}')\n" +
+			"  GRUB_CMDLINE_LINUX=$(echo \" $GRUB_CMDLINE_LINUX \" | awk -v w=\"$word\" '{for (i = 1; i <= NF; i++) if ($i != w && index($i, w \"=\") != 1) printf \"%s \", $i}')\n" +
+			"  GRUB_CMDLINE_LINUX_DEFAULT=$(echo \" $GRUB_CMDLINE_LINUX_DEFAULT \" | awk -v w=\"$word\" '{for (i = 1; i <= NF; i++) if ($i != w && index($i, w \"=\") != 1) printf \"%s \", $i}')\n" +
 			"done\n"
 	}
 	if len(add) > 0 {
@@ -151,7 +151,7 @@ func grubSUSE(add, gone []string) (do, undo []string) {
 func systemdBoot(add, gone []string) (do, undo []string) {
 	script := "[ -e /etc/kernel/cmdline ] || sed 's/BOOT_IMAGE=[^ ]* *//; s/initrd=[^ ]* *//g' /proc/cmdline > /etc/kernel/cmdline\ncp -p /etc/kernel/cmdline /etc/kernel/cmdline.corewise"
 	edit := "awk -v gone=" + shellQuote(strings.Join(gone, " ")) + " -v add=" + shellQuote(strings.Join(add, " ")) +
-		" '{n = split(gone, g); for (i = 1; i <= NF; i++) {keep = 1; for (k = 1; k <= n; k++) if ($i == g[k]) keep = 0; if (keep) printf \"%s \", $i}; print add}' /etc/kernel/cmdline.corewise > /etc/kernel/cmdline"
+		" '{n = split(gone, g); for (i = 1; i <= NF; i++) {keep = 1; for (k = 1; k <= n; k++) if ($i == g[k] || index($i, g[k] \"=\") == 1) keep = 0; if (keep) printf \"%s \", $i}; print add}' /etc/kernel/cmdline.corewise > /etc/kernel/cmdline"
 	install := "kernel-install add \"$(uname -r)\" \"/lib/modules/$(uname -r)/vmlinuz\""
 	return []string{script, edit, install}, []string{"mv /etc/kernel/cmdline.corewise /etc/kernel/cmdline", install}
 }

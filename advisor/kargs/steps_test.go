@@ -93,6 +93,16 @@ func TestGRUBSteps(t *testing.T) {
 	}
 }
 
+// A key without a value removes whatever value it has, and nothing whose name only begins like it.
+func TestGRUBDropByKey(t *testing.T) {
+	root := tree(t, map[string]string{"etc/default/grub": "GRUB_CMDLINE_LINUX=\"isolcpus=4-7 isolcpusx=1 nosmt=force nosmt\"\n"})
+	do, _ := Steps(GRUBDebian, nil, []string{"isolcpus", "nosmt"})
+	shell(t, root, do)
+	if got := grub(t, root+"/etc/default/grub", root+grubDropIn); got != "isolcpusx=1" {
+		t.Errorf("left %q", got)
+	}
+}
+
 func TestSystemdBootSteps(t *testing.T) {
 	root := tree(t, map[string]string{"proc/cmdline": "BOOT_IMAGE=/vmlinuz root=UUID=1 ro isolcpus=4-7 nosmt\n", "etc/kernel/keep": ""})
 	do, undo := Steps(SystemdBoot, stepAdd, stepGone)
