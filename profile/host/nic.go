@@ -289,6 +289,11 @@ func tunType(s *Source, base string) string {
 	return "tap"
 }
 
+// softDrivers are the drivers of interfaces without a device, as ethtool(8) names them, and ip(8)'s word for the kind.
+var softDrivers = map[string]string{"veth": "veth", "dummy": "dummy", "openvswitch": "openvswitch", "team": "team", "bridge": "bridge",
+	"bonding": "bond", "ifb": "ifb", "tun": "tun", "macvlan": "macvlan", "ipvlan": "ipvlan", "vxlan": "vxlan", "vrf": "vrf",
+	"802.1Q VLAN Support": "vlan"}
+
 // softType names an interface without a device.
 func softType(s *Source, n *NIC, base string) string {
 	for _, line := range strings.Split(s.Text(base+"/uevent").Or(""), "\n") {
@@ -296,11 +301,8 @@ func softType(s *Source, n *NIC, base string) string {
 			return t
 		}
 	}
-	switch d := n.Driver.Or(""); d {
-	case "veth", "dummy", "openvswitch", "team", "bridge", "ifb", "tun":
-		return d
-	case "802.1Q VLAN Support":
-		return "vlan"
+	if kind, ok := softDrivers[n.Driver.Or("")]; ok {
+		return kind
 	}
 	own, link := s.Int(base+"/ifindex"), s.Int(base+"/iflink")
 	switch {
