@@ -33,6 +33,7 @@ func openTreeFile(name string) (*Tree, error) {
 	if err != nil {
 		return nil, err
 	}
+	list = foreign(list)
 	if err := checkLinks(list); err != nil {
 		return nil, err
 	}
@@ -77,6 +78,9 @@ func readTar(r io.Reader) ([]entry, error) {
 		}
 		if err != nil {
 			return nil, fmt.Errorf("after %d entries: %w", len(list), err)
+		}
+		if reBulk.MatchString(h.Name) {
+			continue
 		}
 		e, err := readTarEntry(tr, h, &used)
 		if err != nil {

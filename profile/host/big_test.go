@@ -32,7 +32,9 @@ func newBigHost(cpus, nodes, irqs int) *bigHost {
 	return b
 }
 
-func (b *bigHost) put(p, format string, args ...any) { b.files[p] = fmt.Sprintf(format, args...) + "\n" }
+func (b *bigHost) put(p, format string, args ...any) {
+	b.files[p] = fmt.Sprintf(format, args...) + "\n"
+}
 
 func (b *bigHost) system() {
 	all := fmt.Sprintf("0-%d", b.cpus-1)

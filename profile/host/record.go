@@ -28,7 +28,9 @@ type recorded struct {
 	err  error
 }
 
-func newRecorder() *recorder { return &recorder{files: map[string]recorded{}, links: map[string]string{}} }
+func newRecorder() *recorder {
+	return &recorder{files: map[string]recorded{}, links: map[string]string{}}
+}
 
 // source reads the machine through the recorder.
 func (r *recorder) source() *Source {

@@ -16,7 +16,8 @@ type Tree struct {
 }
 
 // Open opens a host tree: a directory HOST with root/, a directory that contains host/, a directory with proc/ and sys/ of
-// somebody's host, a txtar file, or a tar archive (plain, .gz or .zst). Close it.
+// somebody's host, a txtar file, or a tar archive (plain, .gz or .zst) of any of them; also an sosreport or
+// sysinfo-snapshot, of which it takes what is there. Close it.
 // Archives are untrusted: entries that leave the tree, special files and sizes beyond the limits of this package are
 // errors that name the entry.
 func Open(name string) (*Tree, error) {

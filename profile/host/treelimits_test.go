@@ -67,6 +67,24 @@ func TestTarForms(t *testing.T) {
 	}
 }
 
+// Archives of other collectors: files at their own paths, commands below sos_commands; their own links are left out.
+func TestForeignArchives(t *testing.T) {
+	sos := tarOf(t, file("sosreport-db7-2026/version.txt"), file("sosreport-db7-2026/proc/stat"), file("sosreport-db7-2026/sos_commands/networking/ethtool_-c_eth0"),
+		file("sosreport-db7-2026/sos_commands/pci/lspci_-nnvv"), file("sosreport-db7-2026/sos_commands/kernel/dmesg"),
+		link("sosreport-db7-2026/proc/link", "stat"), link("sosreport-db7-2026/dmesg", "sos_commands/kernel/dmesg"), link("sosreport-db7-2026/etc/out", "/usr/lib/x"))
+	s := openTree(t, writeFile(t, "sos.tar", string(sos))).First()
+	wantFile(t, s, "/proc/link", "sosreport-db7-2026/proc/stat")
+	if names, _ := s.DirExtra("cmd"); strings.Join(names, " ") != "dmesg ethtool-c-eth0 lspci-vvv" {
+		t.Errorf("commands %q", names)
+	}
+	snapshot := tarOf(t, file("sysinfo-snapshot-v3.7-x/commands_txt_output/interrupts"), file("sysinfo-snapshot-v3.7-x/pcie_files/lspci_vvvxxxxx"), file("sysinfo-snapshot-v3.7-x/x.html"))
+	s = openTree(t, writeFile(t, "sysinfo.tgz", string(snapshot))).First()
+	wantFile(t, s, "/proc/interrupts", "sysinfo-snapshot-v3.7-x/commands_txt_output/interrupts")
+	if _, err := s.ReadExtra("cmd/lspci-vvv"); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestHostileArchives(t *testing.T) {
 	ok := file("root/proc/stat")
 	for _, c := range []struct {
