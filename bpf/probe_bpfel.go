@@ -49,18 +49,18 @@ type probeCpu struct {
 	RunStart  uint64
 	RunBusy   uint64
 	HardNs    uint64
-	HardLast  uint64
 	SoftNs    uint64
+	Waiters   [4]uint32
+	HardLast  uint64
 	SoftStart uint64
 	SoftHard  uint64
 	SoftFunc  uint64
 	SoftVec   uint32
 	Depth     uint32
-	Nwait     int32
 	Watch     uint32
-	Waiters   [4]uint32
-	Work      uint64
 	IdleState uint32
+	Work      uint64
+	WorkPid   uint32
 	Dropped   uint32
 	Frames    [4]struct {
 		_     structs.HostLayout
@@ -122,11 +122,6 @@ type probeSum struct {
 
 type probeThread struct {
 	_           structs.HostLayout
-	Start       uint64
-	End         uint64
-	Tgid        uint32
-	Tid         uint32
-	Comm        [16]int8
 	WaitStart   uint64
 	Mark        uint64
 	MarkBusy    uint64
@@ -136,15 +131,23 @@ type probeThread struct {
 	WaitCpu     uint32
 	WaitSlot    uint32
 	WakeFrom    uint32
-	Running     uint32
-	Preempted   uint32
+	Flags       uint32
+	SumCpu      uint32
 	Pad         uint32
+	Run         probeSum
+	Rest        probeSum
 	Voluntary   uint64
 	Involuntary uint64
-	Migrations  uint64
 	WaitNs      uint64
 	WaitMax     uint64
 	Waits       [40]uint64
+	Migrations  uint64
+	Start       uint64
+	End         uint64
+	Tgid        uint32
+	Tid         uint32
+	Comm        [16]int8
+	_           [56]byte
 }
 
 // Names of all BPF objects in the ELF.

@@ -100,8 +100,18 @@ func (t *tables) readThreads(ob *object) error {
 		if err := m.Lookup(slot, &t.threads[slot]); err != nil {
 			return fmt.Errorf("read thread %d: %w", slot, err)
 		}
+		th := &t.threads[slot]
+		t.addThread(th, slot, probeCauseCAUSE_RUN, th.Run)
+		t.addThread(th, slot, probeCauseCAUSE_RUNQUEUE, th.Rest)
 	}
 	return nil
+}
+
+// addThread adds a sum that a thread still holds itself.
+func (t *tables) addThread(th *probeThread, slot uint32, cause probeCause, s probeSum) {
+	if s.Count > 0 {
+		t.add(probeKey{A: uint64(cause)<<48 | uint64(th.SumCpu)<<32 | uint64(slot)}, s)
+	}
 }
 
 // nextSlot reads the variable next_slot; it lies alone in .data.

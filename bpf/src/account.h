@@ -23,14 +23,14 @@ static __always_inline __u32 line_index(const struct key *k, __u32 lines)
 	return h >> 40 & (lines - 1);
 }
 
-/* Empties a line into the table. */
-static __noinline int flush(struct line *l)
+/* Adds a sum to the table. */
+static __noinline int store(const struct key *key, const struct sum *sum)
 {
-	struct key k = l->key;
+	struct key k = *key;
 	struct sum *s = bpf_map_lookup_elem(&sums, &k);
 	struct cpu *c;
 
-	if (!s && bpf_map_update_elem(&sums, &k, &l->sum, BPF_NOEXIST) == 0)
+	if (!s && bpf_map_update_elem(&sums, &k, sum, BPF_NOEXIST) == 0)
 		return 0;
 	if (!s)
 		s = bpf_map_lookup_elem(&sums, &k);
@@ -38,11 +38,31 @@ static __noinline int flush(struct line *l)
 		s = &c->other[k.a >> 48 & (16 - 1)];
 	if (!s)
 		return 0;
-	__sync_fetch_and_add(&s->count, l->sum.count);
-	__sync_fetch_and_add(&s->ns, l->sum.ns);
-	if (l->sum.max > s->max)
-		s->max = l->sum.max;
+	__sync_fetch_and_add(&s->count, sum->count);
+	__sync_fetch_and_add(&s->ns, sum->ns);
+	if (sum->max > s->max)
+		s->max = sum->max;
 	return 0;
+}
+
+/* Empties a line into the table and gives it to another key. */
+static __noinline int replace(struct line *l, const struct key *k)
+{
+	if (l->key.a)
+		store(&l->key, &l->sum);
+	l->key = *k;
+	l->sum.count = 0;
+	l->sum.ns = 0;
+	l->sum.max = 0;
+	return 0;
+}
+
+static __always_inline void sum_add(struct sum *s, __u64 n, __u64 v)
+{
+	s->count += n;
+	s->ns += v;
+	if (v > s->max)
+		s->max = v;
 }
 
 /* Adds n events of together v ns. True: the key was not in the cache, a good moment to note its name. */
@@ -50,18 +70,9 @@ static __always_inline bool add(struct line *l, const struct key *k, __u64 n, __
 {
 	bool fresh = l->key.a != k->a || l->key.id != k->id || l->key.func != k->func;
 
-	if (fresh) {
-		if (l->key.a)
-			flush(l);
-		l->key = *k;
-		l->sum.count = 0;
-		l->sum.ns = 0;
-		l->sum.max = 0;
-	}
-	l->sum.count += n;
-	l->sum.ns += v;
-	if (v > l->sum.max)
-		l->sum.max = v;
+	if (fresh)
+		replace(l, k);
+	sum_add(&l->sum, n, v);
 	return fresh;
 }
 
@@ -98,7 +109,7 @@ static __always_inline __u32 victim(struct cpu *c, __u64 now, __u64 *ns)
 	__u64 waited;
 	__u32 slot = c->cur;
 
-	if (slot || !c->nwait)
+	if (slot)
 		return slot;
 	slot = READ(c->waiters[0]);
 	t = slot ? thread_at(slot) : NULL;

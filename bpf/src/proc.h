@@ -44,7 +44,7 @@ static __always_inline void run_begin(struct cpu *c, struct thread *t, __u32 slo
 
 	c->run_start = now;
 	c->run_busy = busy(c, now);
-	t->running = 1;
+	t->flags = RUNNING;
 	c->cur = slot;
 }
 
@@ -119,10 +119,12 @@ int sync_cpu(__u64 *ctx)
 		return 0;
 	slot = c->on ? c->cur : slot_of(pid);
 	if (ctx[0] == SYNC_STOP) {
-		struct key k = {.a = key_a(slot, id, CAUSE_RUN)};
-
-		if (c->on && slot)
-			ADD_HARD(c, &k, 0, less(now - c->run_start, busy(c, now) - c->run_busy));
+		t = thread_at(slot);
+		if (c->on && slot && t) {
+			if (t->sum_cpu != id)
+				sums_move(t, slot, id);
+			sum_add(&t->run, 1, less(now - c->run_start, busy(c, now) - c->run_busy));
+		}
 		c->on = 0;
 		return 0;
 	}

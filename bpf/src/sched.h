@@ -11,22 +11,17 @@ static __always_inline __u32 task_cpu(struct task_struct *p)
 	return BPF_CORE_READ((struct task_struct___cpu *)p, cpu);
 }
 
-/* The thread became runnable on CPU id at time since; charge the wait from now on. */
-static __always_inline void wait_begin(struct thread *t, __u32 slot, __u32 id, __u64 since, __u64 now)
+/* The thread became runnable on CPU c at time since; its wait is charged from now on, when busy was busy_now. */
+static __always_inline void wait_begin(struct cpu *c, struct thread *t, __u32 slot, __u64 since, __u64 now, __u64 busy_now)
 {
-	struct cpu *c = cpu_at(id);
-
-	if (!c)
-		return;
 	t->wait_start = since;
 	t->mark = now;
-	t->mark_busy = busy(c, now);
+	t->mark_busy = busy_now;
 	t->taken = 0;
-	t->wait_cpu = id + 1;
+	t->wait_cpu = c->id + 1;
 	t->wait_slot = 0;
-	__sync_fetch_and_add(&c->nwait, 1);
-#pragma unroll
-	for (int i = 0; i < WAITERS; i++) {
+#pragma clang loop unroll(disable)
+	for (__u32 i = 0; i < WAITERS; i++) {
 		if (__sync_val_compare_and_swap(&c->waiters[i], 0, slot) == 0) {
 			t->wait_slot = i + 1;
 			break;
@@ -34,16 +29,12 @@ static __always_inline void wait_begin(struct thread *t, __u32 slot, __u32 id, _
 	}
 }
 
-/* The thread no longer waits for its CPU. */
-static __always_inline void wait_end(struct thread *t)
+/* The thread no longer waits for CPU c. */
+static __always_inline void wait_end(struct cpu *c, struct thread *t)
 {
-	struct cpu *c = cpu_at(t->wait_cpu - 1);
 	__u32 place = t->wait_slot;
 
 	t->wait_cpu = 0;
-	if (!c)
-		return;
-	__sync_fetch_and_add(&c->nwait, -1);
 	if (place)
 		c->waiters[(place - 1) & (WAITERS - 1)] = 0;
 }
@@ -51,15 +42,14 @@ static __always_inline void wait_end(struct thread *t)
 /* Charges what the CPU did since the last mark, without interrupts, to the actor in k. */
 static __always_inline bool wait_charge(struct cpu *me, struct thread *t, struct key *k, __u64 now, __u64 busy_now)
 {
-	__u64 span = less(now, t->mark);
-	__u64 ns = less(span, less(busy_now, t->mark_busy));
 	__u64 start = t->mark;
+	__u64 ns = less(now - start, busy_now - t->mark_busy);
 
 	t->mark = now;
 	t->mark_busy = busy_now;
-	if (!ns)
+	if ((__s64)(now - start) <= 0 || !ns)
 		return false;
-	__sync_fetch_and_add(&t->taken, ns);
+	t->taken += ns;
 	if (events_on)
 		emit(me, k, start, ns);
 	return ADD_HARD(me, k, 1, ns);
@@ -78,31 +68,30 @@ static __always_inline __u32 log2_bucket(__u64 v)
 	return r < WAIT_BUCKETS ? r : WAIT_BUCKETS - 1;
 }
 
-/* The watched thread gets the CPU: closes its wait; what no actor explains is run queue. */
-static __always_inline void wait_done(struct cpu *c, struct thread *t, __u32 slot, __u64 now)
+/* Moves the thread's own sums to the table before they are about another CPU. */
+static __noinline int sums_move(struct thread *t, __u32 slot, __u32 cpu)
 {
-	__u64 wait = less(now, t->wait_start);
-	__u64 rest = less(wait, t->taken);
-	struct key k = {.a = key_a(slot, c->id, CAUSE_RUNQUEUE)};
+	struct key k = {.a = key_a(slot, t->sum_cpu, CAUSE_RUN)};
 
-	wait_end(t);
-	t->wait_ns += wait;
-	if (wait > t->wait_max)
-		t->wait_max = wait;
-	t->waits[log2_bucket(wait)] += 1;
-	ADD_HARD(c, &k, 1, rest);
-	if (events_on)
-		emit(c, &k, t->wait_start, rest);
+	if (t->run.count)
+		store(&k, &t->run);
+	k.a = key_a(slot, t->sum_cpu, CAUSE_RUNQUEUE);
+	if (t->rest.count)
+		store(&k, &t->rest);
+	__builtin_memset(&t->run, 0, sizeof(t->run));
+	__builtin_memset(&t->rest, 0, sizeof(t->rest));
+	t->sum_cpu = cpu;
+	return 0;
 }
 
 /* The function that a kworker runs, also when it slept in the middle of it. */
-static __always_inline __u64 work_func(struct cpu *c, struct task_struct *p)
+static __noinline __u64 work_func(struct cpu *c, struct task_struct *p)
 {
 	struct worker *worker = NULL;
 	struct kthread *kthread;
 	void *func = NULL;
 
-	if (c->work || !(p->flags & PF_WQ_WORKER))
+	if (c->work_pid == (__u32)p->pid)
 		return c->work;
 	if (bpf_core_field_exists(p->worker_private))
 		kthread = p->worker_private;
@@ -116,31 +105,33 @@ static __always_inline __u64 work_func(struct cpu *c, struct task_struct *p)
 /* Who ran until now, as an actor. */
 static __always_inline void actor_key(struct cpu *c, struct task_struct *p, struct key *k)
 {
-	if (p->pid) {
-		k->a = key_a(0, c->id, CAUSE_THREAD);
-		k->id = (__u64)p->tgid << 32 | p->pid;
-		k->func = work_func(c, p);
+	k->func = 0;
+	if (!p->pid) {
+		k->a = key_a(0, c->id, CAUSE_IDLE_EXIT);
+		k->id = c->idle_state;
 		return;
 	}
-	k->a = key_a(0, c->id, CAUSE_IDLE_EXIT);
-	k->id = c->idle_state;
-	k->func = 0;
+	k->a = key_a(0, c->id, CAUSE_THREAD);
+	k->id = p->pid;
+	if (p->flags & PF_WQ_WORKER)
+		k->func = work_func(c, p);
 }
 
 /* All threads that waited while prev ran. An idle CPU beside a preempted runnable thread means that it was throttled. */
 static __always_inline void waiters_charge(struct cpu *c, struct task_struct *prev, __u64 now, __u64 busy_now)
 {
-	struct key actor = {}, k;
+	struct key actor, k;
 
 	actor_key(c, prev, &actor);
-	for (int i = 0; i < WAITERS; i++) {
+#pragma clang loop unroll(disable)
+	for (__u32 i = 0; i < WAITERS; i++) {
 		__u32 slot = READ(c->waiters[i]);
 		struct thread *t = slot ? thread_at(slot) : NULL;
 
 		if (!t)
 			continue;
 		k = actor;
-		if (!prev->pid && t->preempted)
+		if (!prev->pid && t->flags & PREEMPTED)
 			k.a = key_a(0, c->id, CAUSE_THROTTLE);
 		k.a |= slot;
 		if (wait_charge(c, t, &k, now, busy_now) && prev->pid)
@@ -149,35 +140,53 @@ static __always_inline void waiters_charge(struct cpu *c, struct task_struct *pr
 }
 
 /* The watched thread leaves the CPU; runnable: it would have liked to stay. */
-static __always_inline void thread_out(struct cpu *c, __u32 slot, bool runnable, __u64 now, __u64 ran)
+static __always_inline void thread_out(struct cpu *c, __u32 slot, bool runnable, __u64 now, __u64 busy_now, __u64 ran)
 {
 	struct thread *t = thread_at(slot);
-	struct key k = {.a = key_a(slot, c->id, CAUSE_RUN)};
 
 	if (!t)
 		return;
-	ADD_HARD(c, &k, 1, ran);
-	t->running = 0;
+	if (t->sum_cpu != c->id)
+		sums_move(t, slot, c->id);
+	sum_add(&t->run, 1, ran);
 	t->out = now;
 	if (!runnable) {
+		t->flags = 0;
 		t->voluntary += 1;
 		return;
 	}
+	t->flags = PREEMPTED;
 	t->involuntary += 1;
-	t->preempted = 1;
-	wait_begin(t, slot, c->id, now, now);
+	wait_begin(c, t, slot, now, now, busy_now);
 }
 
+/* The watched thread gets the CPU; what no actor explains of its wait is run queue. */
 static __always_inline void thread_in(struct cpu *c, __u32 slot, __u64 now)
 {
 	struct thread *t = thread_at(slot);
+	__u64 wait, rest;
 
 	if (!t)
 		return;
-	if (t->wait_cpu)
-		wait_done(c, t, slot, now);
-	t->running = 1;
+	t->flags = RUNNING;
 	t->waking = 0;
+	if (!t->wait_cpu)
+		return;
+	wait_end(c, t);
+	wait = less(now, t->wait_start);
+	rest = less(wait, t->taken);
+	t->wait_ns += wait;
+	if (wait > t->wait_max)
+		t->wait_max = wait;
+	t->waits[log2_bucket(wait)] += 1;
+	if (t->sum_cpu != c->id)
+		sums_move(t, slot, c->id);
+	sum_add(&t->rest, 1, rest);
+	if (events_on) {
+		struct key k = {.a = key_a(slot, c->id, CAUSE_RUNQUEUE)};
+
+		emit(c, &k, t->wait_start, rest);
+	}
 }
 
 /* Who ran on a watched CPU, whatever it was. */
@@ -194,38 +203,44 @@ static __always_inline void watched_cpu(struct cpu *c, struct task_struct *prev,
 		name_text(prev->pid, prev->comm);
 }
 
+static __always_inline bool any_waiter(struct cpu *c)
+{
+	__u64 *w = (__u64 *)c->waiters;
+
+	return READ(w[0]) | READ(w[1]);
+}
+
 SEC("tp_btf/sched_switch")
 int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
 {
 	struct cpu *c = this_cpu();
 	__u64 now, busy_now, ran;
 	__u32 out, in;
+	bool waiters;
 
 	if (!c)
 		return 0;
 	now = bpf_ktime_get_ns();
-	c->depth = 0;
 	busy_now = c->hard_ns + c->soft_ns;
 	ran = less(now - c->run_start, busy_now - c->run_busy);
 	out = c->cur;
 	in = slot_of(next->pid);
+	waiters = any_waiter(c);
 	c->run_start = now;
 	c->run_busy = busy_now;
 	c->cur = in;
 	c->pid = next->pid;
-	if (!(out | in | c->nwait | c->watch)) {
-		c->work = 0;
+	c->depth = 0;
+	if (!(out | in | waiters | c->watch))
 		return 0;
-	}
-	if (c->nwait)
+	if (waiters)
 		waiters_charge(c, prev, now, busy_now);
 	if (out)
-		thread_out(c, out, preempt || prev->__state == 0, now, ran);
+		thread_out(c, out, preempt || prev->__state == 0, now, busy_now, ran);
 	else if (c->watch)
 		watched_cpu(c, prev, now, ran);
 	if (in)
 		thread_in(c, in, now);
-	c->work = 0;
 	return 0;
 }
 
@@ -246,26 +261,29 @@ static __always_inline void woken(struct task_struct *p)
 {
 	__u32 slot = slot_of(p->pid);
 	struct thread *t = slot ? thread_at(slot) : NULL;
-	struct cpu *c = t ? this_cpu() : NULL;
+	struct cpu *c = t ? this_cpu() : NULL, *to;
 	__u64 now, since;
-	__u32 to, from;
 	struct key k;
 
 	if (!c)
 		return;
-	now = bpf_ktime_get_ns();
-	to = task_cpu(p);
-	from = t->waking ? t->wake_from : c->id;
-	since = t->waking ? t->waking : now;
-	t->waking = 0;
-	k.a = key_a(slot, c->id, CAUSE_WAKE);
-	k.id = (__u64)from << 32 | to;
-	k.func = 0;
-	ADD_HARD(c, &k, 1, 0);
-	if (t->running || t->wait_cpu)
+	to = cpu_at(task_cpu(p));
+	if (!to)
 		return;
-	t->preempted = 0;
-	wait_begin(t, slot, to, since > t->out ? since : t->out, now);
+	/* When both tracepoints ran on this CPU, they ran in one critical section, and one clock reading is enough. */
+	since = t->waking;
+	now = since && t->wake_from == c->id ? since : bpf_ktime_get_ns();
+	k.a = key_a(slot, c->id, CAUSE_WAKE);
+	k.id = (__u64)(since ? t->wake_from : c->id) << 32 | to->id;
+	k.func = 0;
+	if (!since)
+		since = now;
+	t->waking = 0;
+	ADD_HARD(c, &k, 1, 0);
+	if (t->flags & RUNNING || t->wait_cpu)
+		return;
+	t->flags = 0;
+	wait_begin(to, t, slot, since > t->out ? since : t->out, now, busy(to, now));
 }
 
 SEC("tp_btf/sched_wakeup")
@@ -286,17 +304,18 @@ int BPF_PROG(sched_wakeup_new, struct task_struct *p)
 static __always_inline void wait_move(struct cpu *me, struct thread *t, __u32 slot, __u32 to)
 {
 	struct cpu *old = cpu_at(t->wait_cpu - 1);
+	struct cpu *new = cpu_at(to);
 	__u64 since = t->wait_start, now = bpf_ktime_get_ns(), taken;
 	struct key k = {};
 
-	if (!old)
+	if (!old || !new)
 		return;
 	k.a = key_a(slot, old->id, old->pid ? CAUSE_THREAD : CAUSE_IDLE_EXIT);
 	k.id = old->pid;
 	wait_charge(me, t, &k, now, busy(old, now));
 	taken = t->taken;
-	wait_end(t);
-	wait_begin(t, slot, to, since, now);
+	wait_end(old, t);
+	wait_begin(new, t, slot, since, now, busy(new, now));
 	t->taken = taken;
 }
 

@@ -59,47 +59,51 @@ struct frame {
 #define HARD_LINES 128
 #define SOFT_LINES 64
 #define TASK_LINES 32
+#define LINE_SIZE 64
 
 /*
  * State of one CPU. Three levels nest: task < softirq < hard interrupt. A level writes only its own fields, so that an
  * interrupt in the middle of a softirq probe needs no lock; scheduler events run with interrupts off and count as hard.
  */
 struct cpu {
+	/* What every switch reads and writes: one cache line. */
 	__u32 on;  /* counting */
 	__u32 id;
 	__u32 cur; /* slot of the running thread, 0: not watched */
 	__u32 pid; /* of the running thread */
 	__u64 run_start;
 	__u64 run_busy; /* busy() at run_start */
-	__u64 hard_ns;  /* all time in hard interrupts, exclusive of nothing */
+	__u64 hard_ns;  /* all time in hard interrupts */
+	__u64 soft_ns;  /* all time in softirqs, without hard interrupts */
+	__u32 waiters[WAITERS]; /* slots of watched threads that wait for this CPU */
+
 	__u64 hard_last;
-	__u64 soft_ns; /* all time in softirqs, without hard interrupts */
 	__u64 soft_start;
 	__u64 soft_hard; /* hard_ns at soft_start */
 	__u64 soft_func; /* timer function that runs in the softirq */
 	__u32 soft_vec;  /* vector + 1, 0: none */
 	__u32 depth;     /* frames in use */
-	__s32 nwait;     /* watched threads that wait for this CPU */
 	__u32 watch;     /* the CPU itself is watched */
-	__u32 waiters[WAITERS];
-	__u64 work; /* function of the work item that runs */
 	__u32 idle_state;
-	__u32 dropped; /* events that the ring buffer did not take */
+	__u64 work;     /* function of the last work item */
+	__u32 work_pid; /* the kworker that ran it */
+	__u32 dropped;  /* events that the ring buffer did not take */
+
 	struct frame frames[FRAMES];
 	struct sum other[CAUSE_MAX]; /* what found no place in the table */
-	struct line hard[HARD_LINES] __attribute__((aligned(64)));
+	struct line hard[HARD_LINES] __attribute__((aligned(LINE_SIZE)));
 	struct line soft[SOFT_LINES];
 	struct line task[TASK_LINES];
 } __attribute__((aligned(128)));
 
 #define WAIT_BUCKETS 40
 
+/* Flags of a thread. */
+#define RUNNING 1
+#define PREEMPTED 2 /* its wait began with a preemption */
+
 struct thread {
-	__u64 start;
-	__u64 end;
-	__u32 tgid;
-	__u32 tid;
-	char comm[TASK_COMM_LEN];
+	/* The wait: one cache line. */
 	__u64 wait_start; /* runnable since */
 	__u64 mark;       /* wait is charged up to here */
 	__u64 mark_busy;  /* busy() of the CPU at mark */
@@ -109,16 +113,27 @@ struct thread {
 	__u32 wait_cpu;   /* CPU + 1, 0: does not wait */
 	__u32 wait_slot;  /* place in waiters + 1, 0: none was free */
 	__u32 wake_from;
-	__u32 running;
-	__u32 preempted; /* the wait began with a preemption */
+	__u32 flags;
+
+	/* Sums on sum_cpu, not yet in the table. */
+	__u32 sum_cpu;
 	__u32 pad;
+	struct sum run;
+	struct sum rest; /* waits that no actor explains */
+
 	__u64 voluntary;
 	__u64 involuntary;
-	__u64 migrations;
 	__u64 wait_ns;
 	__u64 wait_max;
 	__u64 waits[WAIT_BUCKETS]; /* [i]: 2^i <= ns < 2^(i+1) */
-};
+
+	__u64 migrations;
+	__u64 start;
+	__u64 end;
+	__u32 tgid;
+	__u32 tid;
+	char comm[TASK_COMM_LEN];
+} __attribute__((aligned(64)));
 
 struct event {
 	__u64 start;
@@ -150,6 +165,7 @@ struct {
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
 	__uint(max_entries, 1);
 	__type(key, __u32);
 	__type(value, struct thread);
