@@ -150,6 +150,11 @@ func TestThreeValuedLogicInEveryPosition(t *testing.T) {
 		{"workload_nics.size() == 0", "unknown workload_nics"},
 		{"workload_nics[0].ring == 1", "unknown workload_nics"},
 		{"workload_nics.size() == 0 && host.nodes == 1", "false"},
+		{"sum([host.load, 1.0]) > 0.5", "unknown host.load"},
+		{"sum(host.cpus) > 0", "unknown host.cpus"},
+		{"sum(nics.map(n, n.ring)) > 0", "unknown nics.ring"},
+		{"sum(nics.filter(n, n.name == 'eth0').map(n, n.ring)) == 512", "true"},
+		{"sum([0.25, 0.5]) == 0.75", "true"},
 		// Comparisons across number types.
 		{"host.nodes > 1.5", "true"},
 	} {

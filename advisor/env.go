@@ -124,11 +124,18 @@ func macros() []cel.Macro {
 // textFunctions are the functions that texts use for numbers and lists.
 func textFunctions() []cel.EnvOption {
 	return []cel.EnvOption{
-		numberText("pct", pctText), numberText("us", usText), numberText("gbps", gbpsText),
+		sumFunction(), numberText("pct", pctText), numberText("us", usText), numberText("gbps", gbpsText),
 		cel.Function("list",
 			cel.Overload("list_int", []*cel.Type{cel.ListType(cel.IntType)}, cel.StringType, cel.UnaryBinding(listText)),
 			cel.Overload("list_string", []*cel.Type{cel.ListType(cel.StringType)}, cel.StringType, cel.UnaryBinding(listText))),
 	}
+}
+
+// sumFunction declares sum(list of double or int): the shares of several causes together.
+func sumFunction() cel.EnvOption {
+	return cel.Function("sum",
+		cel.Overload("sum_double", []*cel.Type{cel.ListType(cel.DoubleType)}, cel.DoubleType, cel.UnaryBinding(sumDoubles)),
+		cel.Overload("sum_int", []*cel.Type{cel.ListType(cel.IntType)}, cel.IntType, cel.UnaryBinding(sumInts)))
 }
 
 // numberText declares name(double) and name(int), both giving a string.
@@ -149,5 +156,5 @@ func numberText(name string, write func(float64) string) cel.EnvOption {
 
 // reserved are names that a fact group may not have.
 func reserved() []string {
-	return strings.Fields("it x goal pct us gbps list")
+	return strings.Fields("it x goal pct us gbps list sum")
 }

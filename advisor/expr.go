@@ -155,7 +155,7 @@ func (e *expr) hint(message string, id int64, env *cel.Env) string {
 	case m[2] == "it" && e.key.each == "":
 		return "; `it` needs `each`"
 	}
-	return didYouMean(m[2], append(e.envs.schema.names(), "it", "goal", "pct", "us", "gbps", "list"))
+	return didYouMean(m[2], append(e.envs.schema.names(), "it", "goal", "pct", "us", "gbps", "list", "sum"))
 }
 
 // fieldsNear lists the fields of the variable whose field was selected by expression id; all fields when it is not a variable.

@@ -71,6 +71,41 @@ func listText(v ref.Val) ref.Val {
 	return types.String(strings.Join(words, ", "))
 }
 
+func sumDoubles(v ref.Val) ref.Val {
+	total := 0.0
+	items, ok := v.(traits.Lister)
+	if !ok {
+		return types.MaybeNoSuchOverloadErr(v)
+	}
+	for it := items.Iterator(); it.HasNext() == types.True; {
+		switch x := it.Next().(type) {
+		case types.Double:
+			total += float64(x)
+		case *types.Unknown:
+			return x
+		}
+	}
+	return types.Double(total)
+}
+
+// sumInts wraps around on overflow, as Go does; facts are counts and sizes far from it.
+func sumInts(v ref.Val) ref.Val {
+	var total types.Int
+	items, ok := v.(traits.Lister)
+	if !ok {
+		return types.MaybeNoSuchOverloadErr(v)
+	}
+	for it := items.Iterator(); it.HasNext() == types.True; {
+		switch x := it.Next().(type) {
+		case types.Int:
+			total += x
+		case *types.Unknown:
+			return x
+		}
+	}
+	return total
+}
+
 // valueText writes a CEL value into a text: strings as they are, ints decimal, doubles by decimal, lists joined.
 func valueText(v ref.Val) string {
 	switch x := v.(type) {
