@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/corewise/corewise/advisor"
+	"github.com/corewise/corewise/rules"
 )
 
 func newRules() *cobra.Command {
@@ -74,7 +75,7 @@ func newRulesLint() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var errs []error
 			for _, dir := range args {
-				if _, err := advisor.LoadRules(os.DirFS(dir)); err != nil {
+				if err := advisor.Lint(os.DirFS(dir), rules.FS); err != nil {
 					errs = append(errs, err)
 				}
 			}
