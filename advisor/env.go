@@ -12,18 +12,20 @@ import (
 	"cel.dev/cel-go/ext"
 )
 
-// Limits of one expression. An expression that could cost more than maxCost steps on the largest accepted facts is
-// refused when it is loaded; one that could cost more than cheapCost is also stopped while it runs.
+// Limits of one expression. One that could cost more than maxCost steps on a host with lists of maxFactItems is refused
+// when it is loaded (maxEachCost where it is evaluated for each element of a list); one that could cost more than
+// cheapCost is also stopped while it runs, after runtimeCost steps. A step takes some ten nanoseconds.
 const (
 	maxExprBytes   = 4000
 	maxExprDepth   = 60
 	maxExprNodes   = 600
 	maxNesting     = 2
-	maxCost        = 200_000_000
+	maxCost        = 100_000_000
+	maxEachCost    = 4_000_000
 	cheapCost      = 2_000_000
 	runtimeCost    = 20_000_000
-	maxFactItems   = 4096
-	maxFactLetters = 4096
+	maxFactItems   = 1024
+	maxFactLetters = 256
 )
 
 // envs makes the CEL environment for each list that `it` may be bound to. Making one takes about a millisecond.

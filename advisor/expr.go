@@ -88,12 +88,16 @@ func (e *expr) compileNow() Problems {
 		return Problems{*p}
 	}
 	opts := []cel.ProgramOption{cel.EvalOptions(cel.OptOptimize)}
+	limit := uint64(maxCost)
+	if e.key.each != "" {
+		limit = maxEachCost
+	}
 	est, err := env.EstimateCost(checked, sizes{})
 	switch {
 	case err != nil:
 		return Problems{e.text.problem(e.offset, "estimate cost: %v", err)}
-	case est.Max > maxCost:
-		return Problems{e.text.problem(e.offset, "could cost %d steps on large facts, more than the %d that are accepted", est.Max, maxCost)}
+	case est.Max > limit:
+		return Problems{e.text.problem(e.offset, "could cost %d steps on large facts, more than the %d that are accepted", est.Max, limit)}
 	case est.Max > cheapCost:
 		opts = append(opts, cel.CostLimit(runtimeCost))
 	}

@@ -53,6 +53,7 @@ func TestProblemsHavePositions(t *testing.T) {
 		{"deep expression", head + "when: " + strings.Repeat("(", 200) + "true" + strings.Repeat(")", 200), "a.yaml:5:"},
 		{"many nodes", head + "when: host.nodes in [" + strings.Repeat("1,", 1500) + "1]", "a.yaml:5:"},
 		{"nested loops", head + "when: nics.exists(a, nics.exists(b, nics.exists(c, a.name + b.name == c.name)))", "comprehension exceeds nesting limit"},
+		{"slow for each", head + "each: nics\nsubject: it.name\nwhen: nics.exists(a, nics.exists(b, a.name + b.name == it.name))", "could cost"},
 		{"slow expression", head + "when: nics.exists(a, nics.exists(b, (a.name + b.name).matches('(a+)+b') && (a.name + b.name).matches('(c+)+d')))", "could cost"},
 	} {
 		rs, err := loadRules(testSchema(t), ruleFiles("a", c.file))

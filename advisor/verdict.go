@@ -27,8 +27,8 @@ const (
 // verdict judges targets when there are some, else whether the result is valid at all. It never guesses: whatever makes
 // the numbers doubtful is a reason, and makes the verdict not proven.
 func verdict(p profile.Profile, b *bound, targets []TargetResult, top *Finding) Verdict {
-	if p.Kind == "audit" || !p.Workload.Ok() && !p.Result.Ok() {
-		return Verdict{Status: Met, Reasons: []string{}, Headline: auditHeadline(p, top)}
+	if p.Kind == "audit" || !p.Result.Ok() && (p.Kind == "record" || !p.Workload.Ok()) {
+		return withoutResult(p, targets, top)
 	}
 	v := Verdict{Reasons: invalid(p, b)}
 	doubtful := len(v.Reasons) > 0
@@ -180,12 +180,24 @@ func incomplete(p profile.Profile) string {
 	return ""
 }
 
-func auditHeadline(p profile.Profile, top *Finding) string {
-	if !p.Before.CPU.Online.Ok() {
-		return "static audit of a host that could hardly be read: " + p.Before.CPU.Online.Why()
+// withoutResult is the verdict where no benchmark was to be judged: a static audit, or a recording of what ran anyway.
+func withoutResult(p profile.Profile, targets []TargetResult, top *Finding) Verdict {
+	what := "static audit, nothing was measured"
+	if p.Capture.Ok() {
+		what = "recorded what ran, there is no benchmark result"
 	}
+	v := Verdict{Status: Met, Reasons: []string{}, Headline: what + then(worthSaying(top), "; first to look at: ")}
 	if worthSaying(top) == nil {
-		return "static audit: nothing of weight was found; nothing was measured"
+		v.Headline += "; nothing of weight was found"
 	}
-	return "static audit, nothing was measured" + then(top, "; first to look at: ")
+	if why := p.Before.CPU.Online.Why(); why != "" {
+		v.Reasons = append(v.Reasons, "the host could hardly be read: "+why)
+	}
+	for _, t := range targets {
+		v.Reasons = append(v.Reasons, fmt.Sprintf("target %s: there is no result to compare it with", t.Text))
+	}
+	if v.Reasons = append(v.Reasons, lost(p)...); len(v.Reasons) > 0 {
+		v.Status = NotProven
+	}
+	return v
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/corewise/corewise/bench"
 	"github.com/corewise/corewise/bpf"
 	"github.com/corewise/corewise/profile"
+	"github.com/corewise/corewise/profile/cpulist"
 	"github.com/corewise/corewise/profile/maybe"
 )
 
@@ -117,7 +118,16 @@ func TestVerdict(t *testing.T) {
 			p.Capture = maybe.Some(bpf.Capture{Mode: "ebpf", Lost: []bpf.Lost{{What: "hits", Count: 7}}})
 		}, tFacts{}, nil, Met, "the explanation is incomplete"},
 		{"no capture", "", func(p *profile.Profile) { p.Capture = maybe.None[bpf.Capture]("no privilege") }, tFacts{}, nil, Met, "but nothing was captured"},
-		{"audit", "", func(p *profile.Profile) { p.Kind = "audit" }, tFacts{}, nil, Met, "static audit"},
+		{"audit", "", func(p *profile.Profile) {
+			p.Kind, p.Capture, p.Before.CPU.Online = "audit", maybe.None[bpf.Capture]("audit"), maybe.Some(cpulist.Of(0))
+		}, tFacts{}, top, Met, "static audit, nothing was measured; first to look at: Cause (eth0)"},
+		{"audit of nothing", "", func(p *profile.Profile) { p.Kind, p.Before.CPU.Online = "audit", maybe.None[cpulist.Set]("ENOENT") }, tFacts{}, nil, NotProven, "could hardly be read: ENOENT"},
+		{"recording", "", func(p *profile.Profile) {
+			p.Kind, p.Result, p.Before.CPU.Online = "record", maybe.None[bench.Result]("attached"), maybe.Some(cpulist.Of(0))
+		}, tFacts{}, nil, Met, "recorded what ran"},
+		{"recording with a target", "p99=1us", func(p *profile.Profile) {
+			p.Kind, p.Result, p.Before.CPU.Online = "record", maybe.None[bench.Result]("attached"), maybe.Some(cpulist.Of(0))
+		}, tFacts{}, nil, NotProven, "no result to compare it with"},
 	} {
 		p := latencyRun()
 		if c.mod != nil {
