@@ -17,6 +17,7 @@ var ealLog = []logPattern{
 	{re: regexp.MustCompile(`EAL: lcore (?P<lcore>\d+) unavailable`), code: "eal-lcore-absent", level: "error", fails: true},
 	{re: regexp.MustCompile(`EAL: lcore (?P<lcore>\d+) >= RTE_MAX_LCORE \((?P<max>\d+)\)`), code: "eal-lcore-too-large", level: "error"},
 	{re: regexp.MustCompile(`EAL: [Ii]nvalid (?:core ?list|core ?mask)[^,]*(?:, please check specified cores are part of (?P<available>\S+))?`), code: "eal-core-list-invalid", level: "error", fails: true},
+	{re: regexp.MustCompile(`EAL: (?:Main|Master) lcore is not enabled`), code: "eal-main-lcore-absent", level: "error", fails: true},
 	{re: regexp.MustCompile(`EAL: Cannot create lock on '(?P<path>[^']*)'\. Is another primary process running`), code: "eal-prefix-in-use", level: "error", fails: true},
 	{re: regexp.MustCompile(`EAL: (?:FATAL: )?Cannot init (?P<what>.*?)\.?$`), code: "eal-init-failed", level: "error", fails: true},
 	{re: regexp.MustCompile(`ARGPARSE: unknown argument (?P<option>\S+?)!?$`), code: "eal-unknown-option", level: "error", fails: true},

@@ -72,6 +72,9 @@ func (f Fio) Describe(cmd Command) Workload {
 		w.remark("fio-job-file", "what the job file sets is not known from argv", "file", files[0])
 		w.Offered.Depth, w.Offered.SizeBytes = maybe.None[int]("set in the job file"), maybe.None[int]("set in the job file")
 	}
+	if len(files) == 0 && opts["direct"] != "1" && !strings.Contains(engine, "spdk") && opts["buffered"] != "0" {
+		w.remark("fio-page-cache", "without --direct=1 reads and writes may be served by the page cache: the device is not what is measured")
+	}
 	w.DurationS = maybe.None[float64]("the run is bounded by an amount of data")
 	if s, ok := secondsText(opts["runtime"]); ok {
 		w.DurationS = maybe.Some(s)

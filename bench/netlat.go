@@ -69,9 +69,9 @@ var (
 	netperfTest = regexp.MustCompile(`^(?:MIGRATED )?(?:TCP|UDP|SCTP|DCCP)\S* (?:STREAM|MAERTS|REQUEST/RESPONSE|UNIDIRECTIONAL|BIDIRECTIONAL)`)
 	netperfRow  = regexp.MustCompile(`^\s*\d+(?:\s+\d+)*\s+([0-9]+\.[0-9]+)\s+([0-9]+\.[0-9]+)\s*$`)
 	netperfUDP  = regexp.MustCompile(`^\s*\d+\s+\d+\s+([0-9]+\.[0-9]+)\s+(\d+)\s+(\d+)\s+([0-9]+\.[0-9]+)\s*$`)
-	netlatLog   = []logPattern{
-		{re: regexp.MustCompile(`(?i)establish control: are you sure there is a netserver listening on (?P<peer>\S+)`), code: "netperf-no-server", level: "error", fails: true},
-		{re: regexp.MustCompile(`(?i)(?P<tool>netperf|qperf)?:?.*(?:connection refused|cannot connect|failed to connect|timed out)`), code: "netperf-no-server", level: "error", fails: true},
+	netperfLog  = []logPattern{
+		{re: regexp.MustCompile(`(?i)are you sure there is a netserver listening on (?P<peer>\S+)`), code: "netperf-no-server", level: "error", fails: true},
+		{re: regexp.MustCompile(`(?i)netperf: .*(?:connection refused|cannot connect|timed out)`), code: "netperf-no-server", level: "error", fails: true},
 		{re: regexp.MustCompile(`!!! WARNING`), code: "netperf-confidence-missed", level: "warning"},
 	}
 )
@@ -81,7 +81,7 @@ func (n Netperf) Parse(w Workload, out Output) Result {
 	r := newResult(n.Name(), w.Mode)
 	r.Version = maybe.None[string]("netperf does not print its version")
 	lines := splitLines(out.All())
-	noteLines(&r, lines, netlatLog)
+	noteLines(&r, lines, netperfLog)
 	values := netperfValues(lines)
 	if len(values) > 0 {
 		r.fromNetperfKeys(w, values)

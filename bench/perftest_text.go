@@ -23,10 +23,10 @@ var perftestLog = []logPattern{
 	{re: regexp.MustCompile(`^ ?PCIe relax order: (?P<state>\w+)`), code: "perftest-pcie-relaxed-order", level: "info"},
 	{re: regexp.MustCompile(`^ ?NUMA node *: (?P<node>\d+)`), code: "perftest-numa-node", level: "info"},
 	{re: regexp.MustCompile(`(?i)couldn't connect to (?P<peer>\S+)|unable to (?:init|perform rdma_client|perform rdma_resolve)|Failed to exchange data between server and clients`), code: "perftest-no-peer", level: "error", fails: true},
-	{re: regexp.MustCompile(`IB device (?P<device>\S+) not found|No IB devices found|Unable to find the Infiniband/RoCE device`), code: "perftest-device-not-found", level: "error", fails: true},
+	{re: regexp.MustCompile(`IB device (?P<device>\S+) not found|No IB devices found|Did not detect devices|Unable to find the Infiniband/RoCE device`), code: "perftest-device-not-found", level: "error", fails: true},
 	{re: regexp.MustCompile(`Couldn't allocate MR|failed to create mr`), code: "perftest-memory-registration-failed", level: "error", fails: true},
 	{re: regexp.MustCompile(`Failed status (?P<status>\d+): wr_id .* syndrom (?P<syndrome>\S+)|Completion with error`), code: "perftest-completion-error", level: "error", fails: true},
-	{re: regexp.MustCompile(`(?i)invalid (?:option|argument|command line)|unrecognized option|Parser function exited with Error`), code: "perftest-bad-option", level: "error", fails: true},
+	{re: regexp.MustCompile(`(?i)invalid (?:option|argument|command)|unrecognized option|Parser function exited with Error`), code: "perftest-bad-option", level: "error", fails: true},
 }
 
 // perftestColumns maps a heading's words to a column; the order is that of the heading's columns.

@@ -47,6 +47,10 @@ func screenLoss(f pktgenFrame) Loss {
 
 // finishPorts sets throughput, its metrics and what stands out in the counters.
 func (r *Result) finishPorts(t Throughput) {
+	for i := range t.Ports {
+		p := &t.Ports[i]
+		p.RxGbps, p.TxGbps = plausibleBits(p.RxMpps, p.RxGbps), plausibleBits(p.TxMpps, p.TxGbps)
+	}
 	t.RxMpps = sumValue(t.Ports, func(p PortRate) maybe.Value[float64] { return p.RxMpps })
 	t.TxMpps = sumValue(t.Ports, func(p PortRate) maybe.Value[float64] { return p.TxMpps })
 	t.RxGbps = sumValue(t.Ports, func(p PortRate) maybe.Value[float64] { return p.RxGbps })
@@ -94,6 +98,17 @@ func (r *Result) noteTxErrors(ports []PortRate) {
 			r.note("port-tx-errors", "warning", fmt.Sprintf("port %d: %.0f packets were not sent (tx errors)", p.Port, v), 0, "port", strconv.Itoa(p.Port), "packets", fmt.Sprintf("%.0f", v))
 		}
 	}
+}
+
+// plausibleBits drops a bit rate below that of the smallest frames: some software ports (net_null) count no bytes.
+func plausibleBits(mpps, gbps maybe.Value[float64]) maybe.Value[float64] {
+	const smallest = 60 * 8 // bits of the smallest frame without check sequence
+	pps, a := mpps.Get()
+	rate, b := gbps.Get()
+	if a && b && pps > 0.001 && rate*1e3/pps < smallest*0.95 {
+		return maybe.None[float64]("the port does not count bytes")
+	}
+	return gbps
 }
 
 // throughputMetrics lists the numbers of t that are there.

@@ -70,8 +70,9 @@ func workerRoleOf(w *Workload, name, affinity string) Role {
 }
 
 var (
-	qperfTest  = regexp.MustCompile(`^([a-z]\w+):$`)
-	qperfValue = regexp.MustCompile(`^\s+(\w+)\s+=\s+([0-9.]+(?:e[+-]?\d+)?)(?:\s+(.*))?$`)
+	qperfTest     = regexp.MustCompile(`^([a-z]\w+):$`)
+	qperfNoServer = regexp.MustCompile(`(?P<peer>\S+): (?:failed to connect|connection refused|timed out)`)
+	qperfValue    = regexp.MustCompile(`^\s+(\w+)\s+=\s+([0-9.]+(?:e[+-]?\d+)?)(?:\s+(.*))?$`)
 )
 
 // Parse implements Adapter: each test's values become metrics named by test and value; the first latency and the first
@@ -80,7 +81,7 @@ func (q Qperf) Parse(w Workload, out Output) Result {
 	r := newResult(q.Name(), w.Mode)
 	r.Version = maybe.None[string]("qperf does not print its version")
 	lines := splitLines(out.All())
-	noteLines(&r, lines, netlatLog)
+	noteLines(&r, lines, []logPattern{{re: qperfNoServer, code: "qperf-no-server", level: "error", fails: true}})
 	test := ""
 	for _, l := range lines {
 		if m := qperfTest.FindStringSubmatch(l.S); m != nil {
@@ -92,6 +93,9 @@ func (q Qperf) Parse(w Workload, out Output) Result {
 			continue
 		}
 		r.qperfValue(test, m)
+	}
+	if !r.DurationS.Ok() {
+		r.DurationS = w.DurationS
 	}
 	if w.Mode != "server" && !r.Latency.Ok() && !r.Throughput.Ok() {
 		r.failFromNotes("the output has no result")

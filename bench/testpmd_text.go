@@ -13,6 +13,8 @@ import (
 var testpmdLog = []logPattern{
 	{re: regexp.MustCompile(`Warning: NUMA should be configured manually`), code: "testpmd-numa-unknown", level: "warning"},
 	{re: regexp.MustCompile(`^Command not found`), code: "testpmd-command-unknown", level: "info"},
+	{re: regexp.MustCompile(`^Invalid (?P<mode>\S+) packet forwarding mode`), code: "testpmd-mode-unknown", level: "error"},
+	{re: regexp.MustCompile(`nb-cores should be > 0 and <= (?P<left>\d+)`), code: "testpmd-too-few-lcores", level: "error"},
 	{re: regexp.MustCompile(`Fail: (?P<what>.*)`), code: "testpmd-failed-step", level: "error"},
 	{re: regexp.MustCompile(`Port (?P<port>\d+) Link down`), code: "testpmd-link-down", level: "warning"},
 }

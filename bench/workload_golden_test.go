@@ -10,4 +10,5 @@ func TestDOCAGolden(t *testing.T)         { golden(t, "doca_bench") }
 func TestSPDKGolden(t *testing.T)         { golden(t, "spdk") }
 func TestNetlatGolden(t *testing.T)       { golden(t, "netlat") }
 func TestKernelPktgenGolden(t *testing.T) { golden(t, "kpktgen") }
+func TestXDPGolden(t *testing.T)          { golden(t, "xdp") }
 func TestRTLAGolden(t *testing.T)         { golden(t, "rtla") }

@@ -48,9 +48,10 @@ func (x XDPBench) Describe(cmd Command) Workload {
 
 // xdpRow is a summary line such as "ens1f0->ens1f1  12,345 rx/s  0 err,drop/s  12,345 xmit/s".
 var (
-	xdpRow   = regexp.MustCompile(`^(?:Summary|\S+->\S+|\S+)\s+([0-9.,]+) rx/s(.*)$`)
-	xdpExtra = regexp.MustCompile(`([0-9.,]+) (err,drop|err|drop|xmit|redir|pass)(?:/s)?`)
-	xdpFail  = regexp.MustCompile(`(?i)(?:^error|failed to|couldn't|libbpf: .*(?:error|failed))`)
+	xdpRow    = regexp.MustCompile(`^(?:Summary|\S+->\S+|\S+)\s+([0-9.,]+) rx/s(.*)$`)
+	xdpExtra  = regexp.MustCompile(`([0-9.,]+) (err,drop|err|drop|xmit|redir|pass)(?:/s)?`)
+	xdpNetdev = regexp.MustCompile(`Couldn't find network interface '(?P<device>[^']*)'`)
+	xdpFail   = regexp.MustCompile(`(?i)(?:^error|failed to|libbpf: .*(?:error|failed))`)
 )
 
 // Parse implements Adapter.
@@ -62,7 +63,9 @@ func (x XDPBench) Parse(w Workload, out Output) Result {
 		period = 2
 	}
 	var rates, drops []float64
-	for _, l := range splitLines(out.All()) {
+	lines := splitLines(out.All())
+	noteLines(&r, lines, []logPattern{{re: xdpNetdev, code: "xdp-netdev-absent", level: "error", fails: true}})
+	for _, l := range lines {
 		if xdpFail.MatchString(l.S) {
 			r.note("xdp-error", "error", l.S, l.N)
 		}
