@@ -90,7 +90,7 @@ type NIC struct {
 	CQEModer      bool     `json:"rx_cqe_moder" doc:"private flag rx_cqe_moder"`
 	StridingRQ    bool     `json:"rx_striding_rq" doc:"private flag rx_striding_rq"`
 	CQECompressFW string   `json:"fw_cqe_compression" doc:"firmware setting CQE_COMPRESSION; mlxconfig"`
-	LLDPFW        []string `json:"fw_settings" doc:"firmware settings that differ from the default; mlxconfig"`
+	FWSettings    []string `json:"fw_settings" doc:"firmware settings that differ from the default; mlxconfig"`
 	RSSQueues     int      `json:"rss_queues" doc:"queues in the RSS indirection table"`
 	RPSCPUs       []int    `json:"rps_cpus" doc:"CPUs in the RPS masks of its queues"`
 	RPSWorkload   []int    `json:"rps_workload_cpus" doc:"of these, data-path CPUs of the workload"`

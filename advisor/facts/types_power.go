@@ -118,7 +118,8 @@ type Services struct {
 	PowerDaemons    []string `json:"power_daemons" doc:"running daemons that set frequency or profiles: tuned, power-profiles-daemon, tlp, thermald ..."`
 }
 
-// Bios is firmware settings by a name of ours; a value is the vendor's own word. Unknown without a readable dump.
+// Bios is firmware settings by vendor-neutral name and value (advisor/bios): from a dump of the attributes, else what the kernel
+// shows of them; unknown where nothing shows a setting.
 type Bios struct {
 	Unknown       Unknown `json:"-"`
 	Readable      bool    `json:"readable" doc:"a dump of the firmware settings was readable"`

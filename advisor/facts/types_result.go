@@ -36,9 +36,9 @@ type Result struct {
 	IOPS         float64  `json:"iops" doc:"I/O operations a second"`
 	OpsPerS      float64  `json:"ops_per_s" doc:"operations a second"`
 	FrameBytes   int      `json:"frame_bytes" doc:"frame size with checksum"`
-	ExpectedGbps float64  `json:"expected_gbps" doc:"what could be expected: link speed, usable PCIe, offered load, the smallest; per direction, sum of the ports used"`
+	ExpectedGbps float64  `json:"expected_gbps" doc:"what could be expected: the smallest of link speed, usable PCIe, offered load; of a receiver what arrived; per direction, sum of the ports used"`
 	ExpectedMpps float64  `json:"expected_mpps" doc:"packets a second at that rate and frame size"`
-	ExpectedBy   string   `json:"expected_by" doc:"what limits the expectation: link, pcie or offered"`
+	ExpectedBy   string   `json:"expected_by" doc:"what limits the expectation: link, pcie, offered (the load asked for) or arrived (what reached a receiver)"`
 	Reached      float64  `json:"reached_share" doc:"share of the expectation that was reached"`
 	Deficit      float64  `json:"deficit_share" doc:"share that is missing; 0 when reached"`
 	AtLineRate   bool     `json:"at_line_rate" doc:"98 % or more of the link speed"`
@@ -118,7 +118,7 @@ type Capture struct {
 	CallPerS      float64  `json:"call_ipi_per_s" doc:"function-call IPIs on data-path CPUs a second"`
 	IPISenders    []string `json:"ipi_senders" doc:"who sent function-call and TLB IPIs to data-path CPUs"`
 	FaultsPerS    float64  `json:"faults_per_s" doc:"page faults of data threads a second"`
-	SpikeEveryMS  float64  `json:"spike_period_ms" doc:"period of the outliers of the workload, milliseconds, where the samples show one"`
+	SpikeEveryMS  float64  `json:"spike_period_ms" doc:"period of single disturbances longer than 10 us on data threads, milliseconds, where they come regularly; timeline of the probes"`
 	Windows       []string `json:"blind_spots" doc:"what could not be seen because a probe was not attached"`
 }
 

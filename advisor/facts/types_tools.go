@@ -207,22 +207,32 @@ type Plan struct {
 	Limited          string  `json:"limited" doc:"why no command line or IRQ plan is given; empty: it is"`
 	Steps            string  `json:"steps" doc:"compromises that it had to make"`
 	Taskset          string  `json:"taskset" doc:"taskset prefix"`
-	Numactl          string  `json:"numactl" doc:"numactl prefix"`
+	Numactl          string  `json:"numactl" doc:"numactl and taskset prefix"`
+	Command          string  `json:"command" doc:"the workload's own command line with the planned cores"`
 	EAL              string  `json:"eal" doc:"EAL arguments"`
+	SocketMem        string  `json:"socket_mem" doc:"value of --socket-mem"`
 	PktgenMap        string  `json:"pktgen_map" doc:"pktgen -m"`
+	Pktgen           string  `json:"pktgen" doc:"pktgen arguments"`
 	Testpmd          string  `json:"testpmd" doc:"testpmd arguments"`
-	SocketMem        string  `json:"socket_mem" doc:"--socket-mem"`
-	DocaBench        string  `json:"doca_bench" doc:"doca_bench --core-list"`
+	DocaBench        string  `json:"doca_bench" doc:"doca_bench with its prefix"`
 	VMA              string  `json:"vma" doc:"VMA_INTERNAL_THREAD_AFFINITY=..."`
-	Sockperf         string  `json:"sockperf" doc:"sockperf affinity options"`
+	XLIO             string  `json:"xlio" doc:"XLIO_INTERNAL_THREAD_AFFINITY=..."`
+	Sockperf         string  `json:"sockperf" doc:"sockperf with its prefix and environment"`
 	OVS              string  `json:"ovs" doc:"ovs-vsctl masks"`
 	SPDK             string  `json:"spdk" doc:"SPDK -m"`
 	Fio              string  `json:"fio" doc:"fio cpus_allowed"`
-	Cmdline          string  `json:"cmdline" doc:"kernel command line arguments"`
+	Cmdline          string  `json:"cmdline" doc:"kernel command line arguments to set"`
+	CmdlineMerged    string  `json:"cmdline_merged" doc:"the whole kernel command line with them"`
 	Tuned            string  `json:"tuned" doc:"tuned variables"`
-	Systemd          string  `json:"systemd" doc:"systemd CPUAffinity="`
-	Cpuset           string  `json:"cpuset" doc:"cgroup v2 isolated partition"`
+	Systemd          string  `json:"systemd" doc:"systemd's own CPUAffinity="`
+	SystemdUnit      string  `json:"systemd_unit" doc:"unit of the workload: CPUAffinity= and NUMAPolicy="`
+	Cpuset           string  `json:"cpuset" doc:"steps that make a cgroup v2 isolated partition"`
 	IrqbalanceBan    string  `json:"irqbalance" doc:"IRQBALANCE_BANNED_CPULIST"`
+	IRQAffinity      string  `json:"irq_affinity" doc:"command that places an interrupt (N is its number)"`
+	IRQDefault       string  `json:"irq_default" doc:"command that sets default_smp_affinity"`
+	NICQueues        string  `json:"nic_queues" doc:"ethtool -L"`
+	Workqueue        string  `json:"workqueue" doc:"command that sets the workqueue mask"`
+	Watchdog         string  `json:"watchdog" doc:"command that sets the watchdog mask"`
 	Kubelet          string  `json:"kubelet" doc:"kubelet reserved CPUs"`
 	PerfProfile      string  `json:"performance_profile" doc:"OpenShift PerformanceProfile"`
 }

@@ -52,3 +52,5 @@ func typeName(t reflect.Type) string {
 	}
 	return t.Kind().String()
 }
+
+func typeOf(group any) reflect.Type { return reflect.TypeOf(group) }

@@ -1,0 +1,273 @@
+package facts
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/corewise/corewise/profile/cpulist"
+	"github.com/corewise/corewise/profile/host"
+	"github.com/corewise/corewise/profile/maybe"
+)
+
+// cpuDelta is where one CPU's time went between the samples, in seconds.
+type cpuDelta struct {
+	total, busy, irq, steal float64
+}
+
+func (d cpuDelta) share(x float64) float64 {
+	if d.total <= 0 {
+		return 0
+	}
+	return x / d.total
+}
+
+// statDeltas covers CPUs that are in both samples. A CPU that was unplugged for a while has counters that start anew.
+func (v *view) statDeltas() map[int]cpuDelta {
+	if !v.two {
+		return nil
+	}
+	out := make(map[int]cpuDelta, len(v.a.CPU.Stat))
+	for cpu, after := range v.a.CPU.Stat {
+		before, ok := v.b.CPU.Stat[cpu]
+		if !ok {
+			continue
+		}
+		d := cpuDelta{
+			irq:   after.IRQ + after.Softirq - before.IRQ - before.Softirq,
+			steal: after.Steal - before.Steal,
+		}
+		// iowait may go down by itself (proc.rst), so idle and iowait count together.
+		idle := after.Idle + after.IOWait - before.Idle - before.IOWait
+		d.busy = after.User + after.Nice + after.System - before.User - before.Nice - before.System + d.irq
+		d.total = d.busy + idle + d.steal
+		if d.busy < 0 || idle < -100 || d.total <= 0 {
+			continue
+		}
+		out[cpu] = d
+	}
+	return out
+}
+
+// busy is the busy share of a CPU over the run.
+func (v *view) busy(cpu int) maybe.Value[float64] {
+	return v.statShare(cpu, func(d cpuDelta) float64 { return d.busy })
+}
+
+func (v *view) statShare(cpu int, part func(cpuDelta) float64) maybe.Value[float64] {
+	if !v.two {
+		return maybe.None[float64](v.noRate)
+	}
+	d, ok := v.stat[cpu]
+	if !ok {
+		return maybe.Nonef[float64]("/proc/stat has no usable difference for CPU %d", cpu)
+	}
+	return maybe.Some(d.share(part(d)))
+}
+
+// irqDelta is one interrupt with what it counted over the run.
+type irqDelta struct {
+	*host.IRQ                 // as in the second sample (the only one, where there is one)
+	before    *host.IRQ       // the same interrupt in the first sample
+	known     bool            // byCPU and total are known
+	byCPU     map[int]float64 // CPU -> interrupts a second; only CPUs that had any
+	total     float64         // interrupts a second
+	cpus      cpulist.Set     // CPUs that had any
+}
+
+// irqDeltas matches interrupts by number and action: a number that was given to another device in between is matched by
+// its action alone, and not at all when that is ambiguous.
+func (v *view) irqDeltas() []irqDelta {
+	out := make([]irqDelta, 0, len(v.a.IRQ.IRQs))
+	if !v.two {
+		for i := range v.b.IRQ.IRQs {
+			q := &v.b.IRQ.IRQs[i]
+			out = append(out, irqDelta{IRQ: q, before: q})
+		}
+		return out
+	}
+	byNumber := make(map[int]*host.IRQ, len(v.b.IRQ.IRQs))
+	for i := range v.b.IRQ.IRQs {
+		byNumber[v.b.IRQ.IRQs[i].Number] = &v.b.IRQ.IRQs[i]
+	}
+	var byName map[string]*host.IRQ
+	both := v.a.IRQ.CPUs.And(v.b.IRQ.CPUs)
+	for i := range v.a.IRQ.IRQs {
+		d := irqDelta{IRQ: &v.a.IRQ.IRQs[i], before: byNumber[v.a.IRQ.IRQs[i].Number]}
+		if d.before == nil || irqName(d.before) != irqName(d.IRQ) {
+			if byName == nil {
+				byName = uniqueNames(v.b.IRQ.IRQs)
+			}
+			d.before = byName[irqName(d.IRQ)]
+		}
+		if d.before != nil {
+			v.countIRQ(&d, both)
+		}
+		out = append(out, d)
+	}
+	return out
+}
+
+func irqName(q *host.IRQ) string {
+	if len(q.Actions) == 1 {
+		return q.Actions[0] + "\x00" + q.PCI
+	}
+	return strings.Join(q.Actions, ",") + "\x00" + q.PCI
+}
+
+func uniqueNames(list []host.IRQ) map[string]*host.IRQ {
+	m := make(map[string]*host.IRQ, len(list))
+	for i := range list {
+		name := irqName(&list[i])
+		if _, twice := m[name]; twice {
+			m[name] = nil
+			continue
+		}
+		m[name] = &list[i]
+	}
+	return m
+}
+
+// countIRQ takes the differences. Readers leave zeros out, so a CPU that is a column of both tables and has no count had none.
+func (v *view) countIRQ(d *irqDelta, both cpulist.Set) {
+	d.known = true
+	for cpu, after := range d.Counts {
+		n := after - d.before.Counts[cpu]
+		if n == 0 || len(both) > 0 && !both.Has(cpu) {
+			continue
+		}
+		if n < 0 {
+			d.known, d.byCPU, d.total, d.cpus = false, nil, 0, nil
+			return
+		}
+		if d.byCPU == nil {
+			d.byCPU = map[int]float64{}
+		}
+		d.byCPU[cpu] = float64(n) / v.spanS
+		d.total += float64(n) / v.spanS
+		d.cpus = append(d.cpus, cpu)
+	}
+	slices.Sort(d.cpus)
+}
+
+// on is the rate on some CPUs.
+func (d *irqDelta) on(cpus cpulist.Set) float64 {
+	total := 0.0
+	for _, c := range d.cpus {
+		if cpus.Has(c) {
+			total += d.byCPU[c]
+		}
+	}
+	return total
+}
+
+// queue reports whether the interrupt belongs to a queue, as far as its name tells.
+func (d *irqDelta) queue() bool {
+	switch d.Role {
+	case "async", "admin", "config", "other", "ctrl":
+		return false
+	}
+	return true
+}
+
+// managed reports that the kernel keeps the affinity to itself.
+func (d *irqDelta) managed() bool { return d.Managed.Or(false) }
+
+// moved reports that somebody wrote another affinity between the samples.
+func (d *irqDelta) moved() bool {
+	if d.before == nil || d.before == d.IRQ {
+		return false
+	}
+	x, ok := d.before.Affinity.Get()
+	y, ok2 := d.Affinity.Get()
+	return ok && ok2 && !x.Equal(y)
+}
+
+// outside reports that the CPUs in force are not among the ones asked for.
+func (d *irqDelta) outside() bool {
+	asked, ok := d.Affinity.Get()
+	force, ok2 := d.Effective.Get()
+	return ok && ok2 && len(force) > 0 && len(asked) > 0 && !force.Within(asked)
+}
+
+// force is the affinity in force, else the one asked for.
+func (d *irqDelta) force() (cpulist.Set, bool) {
+	if s, ok := d.Effective.Get(); ok && len(s) > 0 {
+		return s, true
+	}
+	return d.Affinity.Get()
+}
+
+// irqSum is device interrupts of one CPU.
+type irqSum struct {
+	total, nic float64
+	numbers    []int
+}
+
+// sumIRQs adds up by CPU. Device interrupts are numbered ones that a device owns or whose chip is a message chip; the
+// timers and performance counters of Arm are numbered too, and are none.
+func sumIRQs(irqs []irqDelta) map[int]irqSum {
+	m := map[int]irqSum{}
+	for i := range irqs {
+		d := &irqs[i]
+		if !d.known || localTimer(d.IRQ) {
+			continue
+		}
+		for _, cpu := range d.cpus {
+			s := m[cpu]
+			s.total += d.byCPU[cpu]
+			if d.Netdev != "" {
+				s.nic += d.byCPU[cpu]
+			}
+			s.numbers = append(s.numbers, d.Number)
+			m[cpu] = s
+		}
+	}
+	return m
+}
+
+// localTimer reports a per-CPU interrupt that has a number: the timer and the performance unit of Arm, the x86 timer.
+func localTimer(q *host.IRQ) bool {
+	for _, a := range q.Actions {
+		switch a {
+		case "arch_timer", "timer", "arm-pmu", "kvm guest vtimer", "kvm guest ptimer", "rtc0":
+			return true
+		}
+	}
+	return false
+}
+
+// localPerS is the rate of a logical row of /proc/interrupts (timer.local, ipi.call ...) on one CPU.
+func (v *view) localPerS(name string, cpu int) maybe.Value[float64] {
+	if !v.two {
+		return maybe.None[float64](v.noRate)
+	}
+	return v.perS(cell(v.b.IRQ.Local, name, cpu, "/proc/interrupts"), cell(v.a.IRQ.Local, name, cpu, "/proc/interrupts"))
+}
+
+// softirqPerS is the rate of a softirq vector on one CPU.
+func (v *view) softirqPerS(vector string, cpu int) maybe.Value[float64] {
+	if !v.two {
+		return maybe.None[float64](v.noRate)
+	}
+	return v.perS(cell(v.b.Softirq.Counts, vector, cpu, "/proc/softirqs"), cell(v.a.Softirq.Counts, vector, cpu, "/proc/softirqs"))
+}
+
+func cell(table map[string]map[int]int64, row string, cpu int, source string) maybe.Value[float64] {
+	counts, ok := table[row]
+	if !ok {
+		return maybe.Nonef[float64]("%s has no row %s", source, row)
+	}
+	n, ok := counts[cpu]
+	if !ok {
+		return maybe.Nonef[float64]("%s has no CPU %d", source, cpu)
+	}
+	return maybe.Some(float64(n))
+}
+
+// vmstatPerS is the rate of one line of /proc/vmstat.
+func (v *view) vmstatPerS(name string) maybe.Value[float64] {
+	if !v.two {
+		return maybe.None[float64](v.noRate)
+	}
+	return v.perS(counter(v.b.Kernel.VMStat, name, "/proc/vmstat"), counter(v.a.Kernel.VMStat, name, "/proc/vmstat"))
+}

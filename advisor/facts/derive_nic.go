@@ -1,0 +1,442 @@
+package facts
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/corewise/corewise/profile/cpulist"
+	"github.com/corewise/corewise/profile/host"
+	"github.com/corewise/corewise/profile/maybe"
+)
+
+// nicAt is one interface in both samples, with its PCI function and RDMA device. after is nil when it vanished.
+type nicAt struct {
+	before, after *host.NIC // before is nil for a function without an interface
+	pci           *host.PCI
+	rdma          *host.RDMA
+	rdmaAfter     *host.RDMA
+}
+
+func deriveNICs(v *view, f *Facts) {
+	f.NICs, f.WorkloadNICs = []NIC{}, []NIC{}
+	use := v.usedNICs()
+	for _, at := range v.nicList() {
+		n := v.nic(at, use)
+		f.NICs = append(f.NICs, n)
+	}
+	v.cardFacts(f.NICs)
+	for i := range f.NICs {
+		v.expectNIC(&f.NICs[i])
+		if f.NICs[i].Workload {
+			f.WorkloadNICs = append(f.WorkloadNICs, f.NICs[i])
+		}
+	}
+	if len(v.b.NICs) == 0 && len(v.b.PCI) == 0 {
+		f.Unknown.missAll("/sys/class/net and /sys/bus/pci were not readable", "nics", "workload_nics")
+	}
+	if !use.known() && v.wl.present {
+		f.Unknown.miss("workload_nics", use.why)
+	}
+	deriveRDMA(v, f, use)
+}
+
+// nicList is the interfaces with a device, then network functions without an interface. An interface that was renamed
+// between the samples is matched by its PCI address, where that has one interface only.
+func (v *view) nicList() []nicAt {
+	var list []nicAt
+	has := map[string]bool{}
+	rdma, rdmaAfter := byPCI(v.b.RDMA), byPCI(v.a.RDMA)
+	for i := range v.b.NICs {
+		b := &v.b.NICs[i]
+		if b.PCI == "" || b.Type == "representor" {
+			continue
+		}
+		has[b.PCI] = true
+		list = append(list, nicAt{before: b, after: v.sameNIC(b), pci: v.pci[b.PCI], rdma: rdma[b.PCI], rdmaAfter: rdmaAfter[b.PCI]})
+	}
+	for i := range v.a.PCI {
+		p := &v.a.PCI[i]
+		if !has[p.BDF] && network(p) {
+			list = append(list, nicAt{pci: p, rdma: rdma[p.BDF], rdmaAfter: rdmaAfter[p.BDF]})
+		}
+	}
+	return list
+}
+
+func byPCI(list []host.RDMA) map[string]*host.RDMA {
+	m := map[string]*host.RDMA{}
+	for i := range list {
+		if list[i].PCI != "" {
+			m[list[i].PCI] = &list[i]
+		}
+	}
+	return m
+}
+
+func (v *view) sameNIC(b *host.NIC) *host.NIC {
+	if !v.two {
+		return nil
+	}
+	var byAddress *host.NIC
+	same := 0
+	for i := range v.a.NICs {
+		a := &v.a.NICs[i]
+		if a.PCI != b.PCI {
+			continue
+		}
+		if a.Name == b.Name {
+			return a
+		}
+		byAddress, same = a, same+1
+	}
+	if same == 1 {
+		return byAddress
+	}
+	return nil
+}
+
+func (v *view) nic(at nicAt, use *nicUse) NIC {
+	n := NIC{Addrs: []string{}, PFC: []int{}, FWSettings: []string{}, SharedSwitch: []string{}}
+	v.nicIdentity(&n, at)
+	n.Workload = use.names[n.Name] || at.before == nil && use.pci[n.PCI]
+	if n.Workload {
+		n.UsedBy = use.by
+	}
+	if !use.known() && v.wl.present {
+		n.Unknown.missAll(use.why, "workload", "used_by")
+	}
+	v.nicNode(&n, at)
+	v.nicCPUs(&n)
+	if at.before != nil {
+		v.nicSettings(&n, at.before)
+		v.nicSteering(&n, at.before)
+	} else {
+		n.noInterface()
+	}
+	v.nicIRQs(&n)
+	v.nicNAPI(&n)
+	v.nicCounters(&n, at)
+	v.nicPCIe(&n, at.pci)
+	return n
+}
+
+func (v *view) nicIdentity(n *NIC, at nicAt) {
+	u := &n.Unknown
+	if p := at.pci; p != nil {
+		n.PCI, n.Name, n.Type, n.Vendor, n.Driver = p.BDF, p.BDF, "unbound", p.Vendor, p.Driver.Or("")
+		n.NVIDIA = strings.HasSuffix(p.Vendor, "15b3")
+		n.RootBus, n.BusNumber = p.RootBus, busOf(p.BDF)
+		take(u, "model", &n.Model, p.Name)
+		n.VF = p.PhysFn != ""
+		if !p.Driver.Ok() {
+			u.miss("driver", p.Driver.Why())
+		}
+	} else {
+		u.missAll("the PCI function was not readable", "vendor", "nvidia", "model", "root_bus", "bus_hex")
+	}
+	switch n.Driver {
+	case "vfio-pci", "igb_uio", "uio_pci_generic", "xdma":
+		n.UserIO = true
+	}
+	if b := at.before; b != nil {
+		n.Name, n.Type, n.PCI = b.Name, b.Type, b.PCI
+		n.VF = n.VF || b.Type == "vf" || b.PhysFn != ""
+		n.Addrs = append(n.Addrs, b.Addrs...)
+		if d, ok := b.Driver.Get(); ok {
+			n.Driver = d
+			delete(*u, "driver")
+		}
+		take(u, "firmware", &n.Firmware, b.Firmware)
+		take(u, "psid", &n.PSID, b.PSID)
+		take(u, "eswitch_mode", &n.SwitchDev, b.EswitchMode)
+		take(u, "phys_port", &n.PhysPort, b.PhysPort)
+		v.nicBond(n, b)
+	}
+	n.MLX5 = n.Driver == "mlx5_core"
+	n.Physical = !n.VF && (n.Type == "physical" || at.before == nil)
+	if at.rdma != nil {
+		n.RDMA = at.rdma.Name
+		n.InfiniBand = at.rdma.LinkLayer.Or("") == "InfiniBand"
+	}
+}
+
+func (v *view) nicBond(n *NIC, b *host.NIC) {
+	n.Bond = b.Master
+	for i := range v.b.NICs {
+		if m := &v.b.NICs[i]; m.Name == b.Master {
+			if m.Type != "bond" {
+				n.Bond = ""
+				continue
+			}
+			take(&n.Unknown, "bond_mode", &n.BondMode, m.BondMode)
+		}
+	}
+}
+
+// busOf is the bus number of "0000:81:00.0".
+func busOf(bdf string) string {
+	parts := strings.Split(bdf, ":")
+	if len(parts) < 3 {
+		return ""
+	}
+	return parts[1]
+}
+
+// nicNode finds the node, and contradictions between the three places that tell it. A NIC whose node is contradictory
+// counts as unknown: advice to move cores would be a coin toss.
+func (v *view) nicNode(n *NIC, at nicAt) {
+	u := &n.Unknown
+	said, local, parent := v.nodeSources(at)
+	take(u, "sysfs_node", &n.SysfsNode, said)
+	take(u, "parent_node", &n.ParentNode, parent)
+	near := v.nodesOf(local.Or(nil).And(v.online))
+	switch {
+	case local.Ok() && len(near) == 1:
+		n.LocalCPUsNode = near[0]
+	default:
+		u.miss("local_cpus_node", first(local.Why(), "local_cpulist does not lie in one node"))
+	}
+	if len(v.nodes) == 0 {
+		u.missAll("the nodes of this host are not known", "node", "node_missing", "node_conflict")
+		return
+	}
+	if !v.several() {
+		n.Node = v.nodes[0]
+		return
+	}
+	node, ok := said.Get()
+	_, noParent := (*u)["parent_node"]
+	_, noLocal := (*u)["local_cpus_node"]
+	parentOK := !noParent && slices.Contains(v.nodes, n.ParentNode)
+	switch {
+	case ok && node >= 0 && (parentOK && n.ParentNode != node || !noLocal && n.LocalCPUsNode != node || noLocal && len(near) > 0 && !near.Has(node)):
+		v.nodeConflict(n, node, parentOK, !noLocal)
+	case ok && slices.Contains(v.nodes, node):
+		n.Node = node
+	case ok && node >= 0:
+		v.nearestNode(n, node)
+	case parentOK:
+		n.Node = n.ParentNode
+	case !noLocal && len(near) == 1 && len(local.Or(nil)) < len(v.online):
+		n.Node = n.LocalCPUsNode
+	default:
+		n.NodeMissing = ok
+		u.miss("node", first(said.Why(), "numa_node is -1 and neither the bridge above nor local_cpulist names a node"))
+	}
+	if !ok && n.NodeMissing {
+		u.miss("node_missing", said.Why())
+	}
+}
+
+func (v *view) nodeSources(at nicAt) (said maybe.Value[int], local maybe.Value[cpulist.Set], parent maybe.Value[int]) {
+	parent = maybe.None[int]("the node of the bridge above was not readable")
+	if b := at.before; b != nil {
+		said, local = b.Node, b.LocalCPUs
+		if b.ParentNode.Ok() {
+			parent = b.ParentNode
+		}
+	}
+	if p := at.pci; p != nil {
+		if !said.Ok() {
+			said = p.Node
+		}
+		if !local.Ok() {
+			local = p.LocalCPUs
+		}
+		if up := v.rootOf(p); !parent.Ok() && up != nil {
+			parent = up.Node
+		}
+	}
+	return said, local, parent
+}
+
+func (v *view) nodeConflict(n *NIC, node int, parent, local bool) {
+	n.NodeConflict = true
+	parts := []string{fmt.Sprintf("numa_node says %d", node)}
+	if local {
+		parts = append(parts, fmt.Sprintf("local_cpulist lies on node %d", n.LocalCPUsNode))
+	}
+	if parent {
+		parts = append(parts, fmt.Sprintf("the root port is on node %d", n.ParentNode))
+	}
+	n.NodeConflictBy = strings.Join(parts, ", ")
+	n.Unknown.miss("node", "contradictory: "+n.NodeConflictBy)
+}
+
+// nearestNode is for a device on a node without CPUs.
+func (v *view) nearestNode(n *NIC, node int) {
+	best := -1
+	for _, c := range v.nodes {
+		d, ok := v.dist[node][c]
+		if ok && (best < 0 || d < v.dist[node][best]) {
+			best = c
+		}
+	}
+	if best < 0 {
+		n.Unknown.miss("node", fmt.Sprintf("node %d has no CPUs and its distances are not known", node))
+		return
+	}
+	n.Node = best
+}
+
+// nicCPUs sorts the data-path CPUs that serve the interface by distance.
+func (v *view) nicCPUs(n *NIC) {
+	u := &n.Unknown
+	n.NodeCPUs, n.WorkloadCPUs, n.LocalCPUs, n.NearCPUs, n.RemoteCPUs, n.RemoteNodes = []int{}, []int{}, []int{}, []int{}, []int{}, []int{}
+	fields := []string{"node_cpus", "node_cores", "node_free_cores", "socket_cores", "node_too_small", "local_workload_cpus", "near_cpus", "remote_cpus", "remote_nodes", "remote_irq_share"}
+	if why, missing := (*u)["node"]; missing {
+		u.missAll(why, fields...)
+		return
+	}
+	here := v.nodeCPU[n.Node]
+	n.NodeCPUs, n.NodeCores = ints(here), v.cores(here)
+	n.NodeFreeCores = v.cores(here.Minus(v.bootCore()))
+	for _, other := range v.nodes {
+		if other == n.Node || v.socket[other] == v.socket[n.Node] && v.socket[other] >= 0 {
+			n.SocketCores += v.cores(v.nodeCPU[other])
+		}
+	}
+	if !n.Workload {
+		return
+	}
+	n.NodeTooSmall = v.wl.dataCount()+1 > n.NodeCores
+	if !v.wl.known {
+		u.missAll(v.wl.noWhy, "workload_cpus", "local_workload_cpus", "near_cpus", "remote_cpus", "remote_nodes")
+		return
+	}
+	mine := v.servingCPUs(n)
+	n.WorkloadCPUs = ints(mine)
+	for _, c := range mine {
+		switch node := v.nodeOf(c); {
+		case node == n.Node || node < 0:
+			n.LocalCPUs = append(n.LocalCPUs, c)
+		case v.near(node, n.Node):
+			n.NearCPUs = append(n.NearCPUs, c)
+		default:
+			n.RemoteCPUs = append(n.RemoteCPUs, c)
+		}
+	}
+	n.RemoteNodes = ints(v.nodesOf(n.RemoteCPUs))
+}
+
+// servingCPUs are the data-path CPUs of one port. DPDK numbers ports in the order of PCI addresses; a map of lcores to
+// ports (pktgen) says who serves which. Everyone serves every port otherwise.
+func (v *view) servingCPUs(n *NIC) cpulist.Set {
+	ports := slices.Clone(v.wl.Devices.PCI)
+	slices.Sort(ports)
+	ports = slices.Compact(ports)
+	port := slices.Index(ports, n.PCI)
+	if v.wl.Kind != "pktgen" || len(ports) < 2 || port < 0 {
+		return v.wl.data
+	}
+	set := cpulist.Set{}
+	for _, r := range v.wl.Roles {
+		if r.Data && r.Port == port {
+			set = set.Or(r.CPUs.And(v.online))
+		}
+	}
+	if len(set.And(v.wl.data)) == 0 {
+		return v.wl.data // the process runs elsewhere than argv says
+	}
+	return set.And(v.wl.data)
+}
+
+// dataCount is the number of data-path threads: as they run, else as argv says.
+func (w *workload) dataCount() int {
+	n := 0
+	for i := range w.threads {
+		if w.threads[i].data {
+			n++
+		}
+	}
+	if n > 0 {
+		return n
+	}
+	for _, r := range w.Roles {
+		if r.Data {
+			n += max(r.Count, 0)
+		}
+	}
+	return n
+}
+
+// noInterface marks what only a network interface tells.
+func (n *NIC) noInterface() {
+	const why = "the function has no network interface: it is bound to a user-space driver or to none"
+	n.Unknown.missAll(why, "firmware", "psid", "bond_mode", "eswitch_mode", "phys_port", "link_up", "speed_gbps", "max_speed_gbps", "speed_low", "duplex", "fec", "mtu", "carrier_changes",
+		"ring_rx", "ring_rx_max", "ring_tx", "ring_tx_max", "ring_rx_below_max", "queues", "queues_max", "adaptive_rx", "rx_usecs", "rx_frames", "tx_usecs", "pause_rx", "pause_tx", "pfc_priorities",
+		"pfc_on", "trust", "lossless", "gro", "lro", "tso", "ntuple", "hw_tc_offload", "tx_nocache_copy", "rx_cqe_compress", "rx_cqe_moder", "rx_striding_rq", "rss_queues", "rps_cpus", "rps_workload_cpus",
+		"rps_isolated_cpus", "rps_remote_cpus", "rps_redundant", "rfs_flows", "xps_empty", "xps_remote_cpus", "threaded_napi", "napi_defer_hard_irqs", "gro_flush_timeout_ns", "hints_spread")
+	n.RPSCPUs, n.RPSWorkload, n.RPSIsolated, n.RPSRemote, n.XPSRemote = []int{}, []int{}, []int{}, []int{}, []int{}
+}
+
+// nicIRQs sums the interrupts of the interface.
+func (v *view) nicIRQs(n *NIC) {
+	u := &n.Unknown
+	if !v.two {
+		u.missAll(v.noRate, "irq_per_s", "irq_queue_per_s", "remote_irq_share")
+		return
+	}
+	_, noNode := (*u)["node"]
+	remote, found := 0.0, false
+	hints := map[string]bool{}
+	for i := range v.irqs {
+		d := &v.irqs[i]
+		if d.Netdev != n.Name && (n.PCI == "" || d.PCI != n.PCI) {
+			continue
+		}
+		found = true
+		n.IRQPerS += d.total
+		if d.queue() {
+			n.IRQQueuePerS = max(n.IRQQueuePerS, d.total)
+			if h := d.Hint.Or(nil); len(h) > 0 {
+				hints[h.String()] = true
+			}
+		}
+		if !noNode {
+			remote += d.total - d.on(v.nodeCPU[n.Node])
+		}
+	}
+	n.SpreadHints = len(hints) > 1
+	if n.IRQPerS > 0 {
+		n.RemoteIRQShare = remote / n.IRQPerS
+	}
+	if !found {
+		u.missAll("no interrupt of the device is listed in /proc/interrupts", "irq_per_s", "irq_queue_per_s", "remote_irq_share")
+	}
+}
+
+// nicNAPI is where the interface was polled, by the probes.
+func (v *view) nicNAPI(n *NIC) {
+	u := &n.Unknown
+	n.NAPIRemoteCPUs = []int{}
+	if v.wl.cap == nil {
+		u.missAll(v.wl.capWhy, "remote_napi_share", "napi_per_s", "remote_napi_cpus")
+		return
+	}
+	_, noNode := (*u)["node"]
+	var polls, remote float64
+	for _, p := range v.wl.cap.NAPI {
+		if p.Netdev != n.Name {
+			continue
+		}
+		polls += float64(p.Polls)
+		if node := v.nodeOf(p.CPU); !noNode && node >= 0 && node != n.Node && p.Polls > 0 {
+			remote += float64(p.Polls)
+			n.NAPIRemoteCPUs = append(n.NAPIRemoteCPUs, p.CPU)
+		}
+	}
+	slices.Sort(n.NAPIRemoteCPUs)
+	n.NAPIPerS = polls / v.wl.capS
+	switch {
+	case noNode:
+		u.missAll((*u)["node"], "remote_napi_share", "remote_napi_cpus")
+	case polls > 0:
+		n.RemoteNAPI = remote / polls
+	}
+}
+
+// sortedKeys are the keys of a map in order.
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

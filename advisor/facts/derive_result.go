@@ -1,0 +1,317 @@
+package facts
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/corewise/corewise/bench"
+	"github.com/corewise/corewise/profile/maybe"
+)
+
+func deriveResult(v *view, f *Facts) {
+	r, u := &f.Result, &f.Result.Unknown
+	r.Unreliable = []string{}
+	b, ok := v.p.Result.Get()
+	if !ok {
+		why := v.p.Result.Why()
+		if v.p.Result.IsZero() {
+			why = "there is no output of a benchmark"
+		}
+		for _, e := range entries(Entry{}, typeOf(*r)) {
+			u.miss(e.Name, why)
+		}
+		r.Present = false
+		for _, field := range []string{"present", "valid", "has_latency", "has_throughput", "at_line_rate", "nothing_sent", "nothing_received", "parse_warnings", "repeats"} {
+			delete(*u, field)
+		}
+		if !v.wl.present {
+			delete(*u, "failed")
+			delete(*u, "unreliable_percentiles")
+		}
+		return
+	}
+	r.Present, r.Failed, r.FailedText, r.Tool, r.Mode, r.ParseWarn = true, b.Failed != "", b.Failed, b.Tool, b.Mode, b.ParseWarnings
+	r.HasLatency, r.HasRate = b.Latency.Ok(), b.Throughput.Ok()
+	r.Valid = !r.Failed && (r.HasLatency || r.HasRate || len(b.Metrics) > 0)
+	take(u, "version", &r.Version, b.Version)
+	take(u, "duration_s", &r.DurationS, b.DurationS)
+	take(u, "warmup_s", &r.WarmupS, b.WarmupS)
+	v.latencyFacts(r, &b)
+	v.rateFacts(r, &b)
+	v.lossFacts(r, &b)
+	v.intervalFacts(r, &b)
+	v.repeatFacts(r, &b)
+	v.expectation(f, &b)
+	v.targetFacts(f)
+	v.limitFacts(f)
+}
+
+func (v *view) latencyFacts(r *Result, b *bench.Result) {
+	u := &r.Unknown
+	l, ok := b.Latency.Get()
+	if !ok {
+		u.missAll(first(b.Latency.Why(), "the tool printed no latency"), "latency_kind", "avg_us", "min_us", "p50_us", "p90_us", "p99_us", "p99_9_us", "p99_99_us", "p99_999_us", "max_us", "samples", "tail_ratio", "max_ratio", "tail_bad")
+		return
+	}
+	r.LatencyKind = l.Kind
+	take(u, "avg_us", &r.AvgUS, l.AvgUS)
+	take(u, "min_us", &r.MinUS, l.MinUS)
+	take(u, "max_us", &r.MaxUS, l.MaxUS)
+	take(u, "samples", &r.Samples, asInt(l.Samples))
+	for _, e := range []struct {
+		field string
+		p     float64
+		dst   *float64
+	}{{"p50_us", 50, &r.P50US}, {"p90_us", 90, &r.P90US}, {"p99_us", 99, &r.P99US}, {"p99_9_us", 99.9, &r.P999US}, {"p99_99_us", 99.99, &r.P9999US}, {"p99_999_us", 99.999, &r.P99999US}} {
+		take(u, e.field, e.dst, l.At(e.p))
+	}
+	for _, q := range l.Percentiles {
+		if !q.Reliable {
+			r.Unreliable = append(r.Unreliable, fmt.Sprintf("p%g", q.P))
+		}
+	}
+	take(u, "tail_ratio", &r.TailRatio, tailRatio(l))
+	r.TailBad = r.TailRatio > tailLimit
+	missIf(u, (*u)["tail_ratio"], "tail_bad")
+	if r.P50US > 0 && l.MaxUS.Ok() {
+		r.MaxRatio = r.MaxUS / r.P50US
+	} else {
+		u.miss("max_ratio", "median or maximum was not printed")
+	}
+}
+
+// tailRatio is p99.9 over the median; p99 where p99.9 does not rest on ten samples.
+func tailRatio(l bench.Latency) maybe.Value[float64] {
+	median, ok := l.At(50).Get()
+	if !ok || median <= 0 {
+		return maybe.None[float64](first(l.At(50).Why(), "the median is zero"))
+	}
+	best, p := 0.0, 0.0
+	for _, q := range l.Percentiles {
+		if q.P >= 99-1e-6 && q.P <= 99.9+1e-6 && q.Reliable && q.P > p {
+			best, p = q.US, q.P
+		}
+	}
+	if p == 0 {
+		return maybe.None[float64]("no percentile between 99 and 99.9 rests on ten samples")
+	}
+	return maybe.Some(best / median)
+}
+
+func (v *view) rateFacts(r *Result, b *bench.Result) {
+	u := &r.Unknown
+	t, ok := b.Throughput.Get()
+	if !ok {
+		u.missAll(first(b.Throughput.Why(), "the tool printed no rate"), "rx_mpps", "tx_mpps", "rx_gbps", "tx_gbps", "gbps", "mpps", "msg_per_s", "iops", "ops_per_s", "frame_bytes", "nothing_sent", "nothing_received",
+			"rx_missed", "rx_nombuf", "rx_errors", "tx_errors")
+		return
+	}
+	take(u, "rx_mpps", &r.RxMpps, t.RxMpps)
+	take(u, "tx_mpps", &r.TxMpps, t.TxMpps)
+	take(u, "rx_gbps", &r.RxGbps, t.RxGbps)
+	take(u, "tx_gbps", &r.TxGbps, t.TxGbps)
+	take(u, "msg_per_s", &r.MsgPerS, t.MsgPerS)
+	take(u, "iops", &r.IOPS, t.IOPS)
+	take(u, "ops_per_s", &r.OpsPerS, t.OpsPerS)
+	frame := t.FrameBytes
+	if !frame.Ok() {
+		frame = v.frameBytes()
+	}
+	take(u, "frame_bytes", &r.FrameBytes, frame)
+	v.mainRates(r, t)
+	sent := t.TxMpps.Or(0)+t.TxGbps.Or(0) > 0
+	r.NothingSent = (t.TxMpps.Ok() || t.TxGbps.Ok()) && !sent
+	r.NothingRecvd = (t.RxMpps.Ok() || t.RxGbps.Ok()) && t.RxMpps.Or(0)+t.RxGbps.Or(0) == 0 && sent
+	portSum := func(field string, dst *float64, get func(bench.PortRate) maybe.Value[float64]) {
+		var all []maybe.Value[float64]
+		for _, p := range t.Ports {
+			all = append(all, get(p))
+		}
+		take(u, field, dst, sumKnown(all...))
+	}
+	portSum("rx_missed", &r.RxMissed, func(p bench.PortRate) maybe.Value[float64] { return p.RxMissed })
+	portSum("rx_nombuf", &r.RxNombuf, func(p bench.PortRate) maybe.Value[float64] { return p.RxNombuf })
+	portSum("rx_errors", &r.RxErrors, func(p bench.PortRate) maybe.Value[float64] { return p.RxErrors })
+	portSum("tx_errors", &r.TxErrors, func(p bench.PortRate) maybe.Value[float64] { return p.TxErrors })
+}
+
+// mainRates picks the direction that counts: what a receiver received, what a sender sent, what a forwarder sent on.
+func (v *view) mainRates(r *Result, t bench.Throughput) {
+	u := &r.Unknown
+	gbps, mpps := t.TxGbps, t.TxMpps
+	if v.receives() || mpps.Or(0)+gbps.Or(0) == 0 && (t.RxGbps.Or(0) > 0 || t.RxMpps.Or(0) > 0) {
+		gbps, mpps = t.RxGbps, t.RxMpps
+	}
+	if v.wl.Kind == "perftest" && v.wl.Options["bidirectional"] != "" && gbps.Ok() {
+		gbps = maybe.Map(gbps, func(g float64) float64 { return g / 2 })
+	}
+	take(u, "mpps", &r.Mpps, mpps)
+	frame, ok := t.FrameBytes.Get()
+	if !ok {
+		frame, ok = v.frameBytes().Get()
+	}
+	switch m, has := mpps.Get(); {
+	case has && ok && v.packets():
+		r.Gbps = m * float64(frame+20) * 8 / 1e3
+	case gbps.Ok():
+		r.Gbps = v.onWire(gbps.Or(0), t.Basis)
+	default:
+		u.miss("gbps", first(gbps.Why(), "neither bits nor packets with their size were printed"))
+	}
+}
+
+// packets reports tools whose packet rate and frame size are exact.
+func (v *view) packets() bool { return v.wl.Kind == "pktgen" || v.wl.Kind == "testpmd" }
+
+func (v *view) receives() bool {
+	switch v.wl.Mode {
+	case "rxonly", "server", "sink":
+		return true
+	}
+	if v.wl.Kind == "iperf3" {
+		_, reverse := v.wl.option("R", "reverse")
+		return reverse
+	}
+	return false
+}
+
+// onWire turns payload into what the link carries, so that it can be compared with the link's speed. RoCE segments are
+// at most the RDMA MTU, the largest power of two below the interface's (up to 4096); UDP and TCP go by the MTU.
+func (v *view) onWire(gbps float64, basis string) float64 {
+	const frame = 14 + 4 + 20 // header, checksum, preamble and gap
+	mtu := 1500.0
+	for i := range v.b.NICs {
+		if v.usedNICs().names[v.b.NICs[i].Name] {
+			mtu = float64(v.b.NICs[i].MTU.Or(1500))
+		}
+	}
+	switch {
+	case basis == "wire":
+		return gbps
+	case v.wl.rdma():
+		segment := 256.0
+		for _, s := range []float64{512, 1024, 2048, 4096} {
+			if s+72 <= mtu {
+				segment = s
+			}
+		}
+		if n := float64(v.wl.Offered.SizeBytes.Or(1 << 20)); n < segment {
+			segment = max(n, 1)
+		}
+		return gbps * (segment + 20 + 8 + 12 + 4 + frame) / segment // IP, UDP, BTH, ICRC
+	case basis == "payload" && strings.EqualFold(v.wl.Offered.Proto, "udp"):
+		size := min(float64(v.wl.Offered.SizeBytes.Or(1472)), mtu-28)
+		return gbps * (size + 28 + frame) / size
+	case basis == "payload" || basis == "":
+		return gbps * (mtu + frame) / (mtu - 52)
+	case basis == "l2+crc":
+		return gbps * (mtu + frame) / (mtu + 18)
+	}
+	return gbps * (mtu + frame) / (mtu + 14)
+}
+
+// frameBytes is the frame size with checksum, where the tool works in frames.
+func (v *view) frameBytes() maybe.Value[int] {
+	if r, ok := v.p.Result.Get(); ok {
+		if t, ok := r.Throughput.Get(); ok && t.FrameBytes.Ok() {
+			return t.FrameBytes
+		}
+	}
+	if v.packets() {
+		return v.wl.Offered.SizeBytes
+	}
+	return maybe.None[int]("the frame size is not known")
+}
+
+func (v *view) lossFacts(r *Result, b *bench.Result) {
+	u := &r.Unknown
+	l, ok := b.Loss.Get()
+	if !ok {
+		u.missAll(first(b.Loss.Why(), "the tool printed no losses"), "loss_share", "dropped", "duplicated", "out_of_order", "retransmits", "rate_met_share")
+		return
+	}
+	take(u, "dropped", &r.Dropped, l.Dropped)
+	take(u, "duplicated", &r.Duplicated, l.Duplicated)
+	take(u, "out_of_order", &r.OutOfOrder, l.OutOfOrder)
+	take(u, "retransmits", &r.Retransmits, l.Retransmits)
+	sent, ok := l.Sent.Get()
+	if dropped, has := l.Dropped.Get(); ok && has && sent > 0 {
+		r.LossShare = dropped / sent
+	} else {
+		u.miss("loss_share", first(l.Sent.Why(), l.Dropped.Why(), "nothing was sent"))
+	}
+	rate, ok2 := v.wl.Offered.RatePPS.Get()
+	seconds, ok3 := b.DurationS.Get()
+	if ok && ok2 && ok3 && rate*seconds > 0 {
+		r.SentShare = sent / (rate * seconds)
+	} else {
+		u.miss("rate_met_share", first(l.Sent.Why(), v.wl.Offered.RatePPS.Why(), b.DurationS.Why()))
+	}
+}
+
+// intervalFacts is the spread of the rate that counts over the intervals: between the 10th and the 90th percentile.
+func (v *view) intervalFacts(r *Result, b *bench.Result) {
+	r.Intervals = len(b.Intervals)
+	if r.Intervals < 5 {
+		r.Unknown.miss("spread_share", "there are fewer than five intervals")
+		return
+	}
+	byName := map[string][]float64{}
+	for _, i := range b.Intervals {
+		for _, m := range i.Metrics {
+			byName[m.Name] = append(byName[m.Name], m.Value)
+		}
+	}
+	for _, name := range []string{"rx_mpps", "tx_mpps", "rx_gbps", "tx_gbps", "gbps", "mpps", "iops", "ops_per_s", "msg_per_s"} {
+		values := byName[name]
+		if len(values) < 5 || slices.Max(values) <= 0 {
+			continue
+		}
+		slices.Sort(values)
+		n := len(values)
+		r.Spread = (values[n*9/10] - values[n/10]) / values[n/2]
+		return
+	}
+	r.Unknown.miss("spread_share", "the intervals hold no rate")
+}
+
+// repeatFacts compares the same number of all results of the same command.
+func (v *view) repeatFacts(r *Result, b *bench.Result) {
+	r.Repeats = len(v.p.Repeats)
+	if r.Repeats == 0 {
+		r.Unknown.miss("repeat_spread_share", "there is one result only")
+		return
+	}
+	values := []float64{}
+	for _, one := range append(slices.Clone(v.p.Repeats), *b) {
+		if x, ok := headline(&one).Get(); ok && x > 0 {
+			values = append(values, x)
+		}
+	}
+	if len(values) < 2 {
+		r.Unknown.miss("repeat_spread_share", "the repeated results have no number in common")
+		return
+	}
+	r.RepeatSpread = (slices.Max(values) - slices.Min(values)) / slices.Min(values)
+}
+
+// headline is the number by which two results of one command are compared.
+func headline(b *bench.Result) maybe.Value[float64] {
+	if l, ok := b.Latency.Get(); ok {
+		if p := l.At(50); p.Ok() {
+			return p
+		}
+		return l.AvgUS
+	}
+	t, ok := b.Throughput.Get()
+	if !ok {
+		return maybe.None[float64]("no rate")
+	}
+	for _, x := range []maybe.Value[float64]{t.TxMpps, t.RxMpps, t.TxGbps, t.RxGbps, t.IOPS, t.OpsPerS, t.MsgPerS} {
+		if x.Or(0) > 0 {
+			return x
+		}
+	}
+	return maybe.None[float64]("no rate")
+}
