@@ -127,7 +127,7 @@ func headline(v Verdict, p profile.Profile, b *bound, targets []TargetResult, to
 	case NotProven:
 		return v.Reasons[0] + then(top, "; first to look at: ")
 	case Missed:
-		return missedText(targets) + then(top, "; first cause: ")
+		return missedText(targets) + lead(top)
 	}
 	if len(targets) > 0 {
 		return "every target is met" + then(worthSaying(top), "; worth a look: ")
@@ -138,7 +138,20 @@ func headline(v Verdict, p profile.Profile, b *bound, targets []TargetResult, to
 	if top == nil || top.Severity == Low || top.Severity == Info {
 		return "the result is valid; nothing of weight was found" + incomplete(p)
 	}
-	return "the result is valid" + then(top, "; first cause: ")
+	return "the result is valid" + lead(top)
+}
+
+// lead calls the first finding a cause only when more than configuration stands behind it.
+func lead(top *Finding) string {
+	switch {
+	case top == nil:
+		return ""
+	case domains[top.Domain] == StageValidity:
+		return then(top, "; first to mend: ")
+	case top.Confidence == Configuration:
+		return then(top, "; first to look at: ")
+	}
+	return then(top, "; first cause: ")
 }
 
 func missedText(targets []TargetResult) string {

@@ -74,7 +74,7 @@ func TestTargets(t *testing.T) {
 }
 
 func TestVerdict(t *testing.T) {
-	top := &Finding{Title: "Cause", Subject: "eth0", Severity: High}
+	top := &Finding{Title: "Cause", Subject: "eth0", Severity: High, Domain: "irq", Confidence: Measured}
 	for _, c := range []struct {
 		name, target string
 		mod          func(*profile.Profile)
@@ -85,6 +85,8 @@ func TestVerdict(t *testing.T) {
 	}{
 		{"valid", "", nil, tFacts{}, nil, Met, "nothing of weight was found"},
 		{"valid with a finding", "", nil, tFacts{}, top, Met, "first cause: Cause (eth0)"},
+		{"valid with configuration", "", nil, tFacts{}, &Finding{Title: "Set", Subject: "host", Severity: High, Domain: "irq", Confidence: Configuration}, Met, "valid; first to look at: Set (host)"},
+		{"valid, too short", "", nil, tFacts{}, &Finding{Title: "Short", Subject: "host", Severity: High, Domain: "bench", Confidence: Correlated}, Met, "valid; first to mend: Short (host)"},
 		{"already fine", "", nil, tFacts{Result: tResult{AtTarget: true}}, &Finding{Severity: Low}, Met, "already fine"},
 		{"target met", "p99=10us", nil, tFacts{}, top, Met, "every target is met"},
 		{"target missed", "p99=8us", nil, tFacts{}, top, Missed, "p99=8us missed with 9; first cause: Cause (eth0)"},
