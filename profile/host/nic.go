@@ -238,7 +238,7 @@ func isBDF(t string) bool {
 }
 
 var (
-	reRepresentor = regexp.MustCompile(`^(c\d+)?pf\d+(vf\d+|sf\d+|hpf)$`)
+	reRepresentor = regexp.MustCompile(`^(c\d+)?pf\d+(vf\d+|sf\d+|hpf)?$`)
 	reVirtDriver  = regexp.MustCompile(`^(virtio_net|vmxnet3|hv_netvsc|netvsc|xen_netfront|vif|netfront)$`)
 	reVFDriver    = regexp.MustCompile(`^(iavf|i40evf|ixgbevf|igbvf|fm10k_vf|bnx2x_vf|hinic_vf)$`)
 )
