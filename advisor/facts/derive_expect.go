@@ -68,13 +68,14 @@ func (r *Result) reach(share float64) {
 	r.Missed = share < missedShare
 }
 
-// byArrival goes by the packets that arrived. False when the tool does not count what it dropped, or when pause frames
-// of this host bounded what arrived.
+// byArrival goes by the packets that arrived. False when neither the tool nor the interfaces count what was dropped, or
+// when pause frames of this host bounded what arrived.
 func (v *view) byArrival(f *Facts, b *bench.Result) bool {
 	r, u := &f.Result, &f.Result.Unknown
 	t, _ := b.Throughput.Get()
 	received, ok := t.RxMpps.Get()
-	if !ok || received <= 0 {
+	lost, known := v.arrivalLoss(f)
+	if !ok || received <= 0 || !known {
 		return false
 	}
 	for i := range f.WorkloadNICs {
@@ -83,15 +84,11 @@ func (v *view) byArrival(f *Facts, b *bench.Result) bool {
 			return false
 		}
 	}
-	lost, known := v.arrivalLoss(f, b)
-	if !known {
-		return false
-	}
 	done := received
 	if f.WL.Forwarding {
 		done = t.TxMpps.Or(received)
 	}
-	r.ExpectedMpps, r.ExpectedBy = received+lost, "arrived"
+	r.ExpectedMpps, r.ExpectedBy = received/(1-lost), "arrived"
 	if r.FrameBytes > 0 {
 		r.ExpectedGbps = r.ExpectedMpps * float64(r.FrameBytes+20) * 8 / 1e3
 	} else {
@@ -116,22 +113,18 @@ func (v *view) receiverLine(f *Facts) {
 	}
 }
 
-// arrivalLoss is packets lost at this host, million a second: by the interface's counters, else by the tool's own count
-// over its duration.
-func (v *view) arrivalLoss(f *Facts, b *bench.Result) (float64, bool) {
-	lost, known := 0.0, false
+// arrivalLoss is the share of arriving packets that this host lost: the tool's own count, else the interfaces' counters.
+func (v *view) arrivalLoss(f *Facts) (share float64, known bool) {
+	if _, missing := f.Result.Unknown["loss_share"]; !missing && f.Result.LossShare < 1 {
+		share, known = f.Result.LossShare, true
+	}
 	for i := range f.WorkloadNICs {
 		n := &f.WorkloadNICs[i]
-		_, noHost := n.Unknown["rx_out_of_buffer_per_s"]
-		_, noCard := n.Unknown["rx_discards_phy_per_s"]
-		known = known || !noHost || !noCard
-		lost += (n.RXOutOfBuffer + n.RXDiscardsPhy) / 1e6
+		if _, missing := n.Unknown["rx_drop_share"]; !missing && n.RXDropShare < 1 {
+			share, known = max(share, n.RXDropShare), true
+		}
 	}
-	seconds := b.DurationS.Or(0)
-	if _, missing := f.Result.Unknown["rx_missed"]; !missing && seconds > 0 {
-		return max(lost, f.Result.RxMissed/seconds/1e6), true
-	}
-	return lost, known
+	return share, known
 }
 
 // offeredGbps is the load asked for, on the wire.
@@ -181,7 +174,8 @@ func (v *view) targetFacts(f *Facts) {
 		if why, missing := (*u)["reached_share"]; missing {
 			u.missAll(why, "at_target", "below_target")
 		}
-		r.AtTarget, r.BelowTarget = r.Reached >= targetShare || r.AtLineRate, r.Missed && !r.AtLineRate
+		lost, _ := v.arrivalLoss(f)
+		r.AtTarget, r.BelowTarget = (r.Reached >= targetShare || r.AtLineRate) && lost <= lossTolerance, r.Missed && !r.AtLineRate
 	}
 }
 

@@ -97,8 +97,8 @@ func (v *view) biosAge() maybe.Value[float64] {
 		at = v.p.TimeS
 	}
 	date, err := time.Parse("01/02/2006", strings.TrimSpace(text))
-	if err != nil || at <= 0 {
-		return maybe.Nonef[float64]("BIOS date %.20q or the time of the run is not usable", text)
+	if err != nil || at < float64(date.Unix()) {
+		return maybe.Nonef[float64]("BIOS date %.20q and the time of the run do not fit together", text)
 	}
 	return maybe.Some((at - float64(date.Unix())) / (365.25 * 86400))
 }

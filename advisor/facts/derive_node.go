@@ -125,8 +125,11 @@ func (v *view) shortOfPages(f *Facts, n *Node) {
 
 // memoryNote reports notes that say that memory ran out.
 func memoryNote(code string) bool {
-	return slices.Contains([]string{"eal-no-hugepages", "eal-no-hugepages-on-node", "eal-hugepages-insufficient", "eal-socket-mem-unavailable",
-		"dpdk-mempool-failed", "dpdk-mbuf-pool-failed", "eal-set-mempolicy", "eal-no-memory"}, code)
+	switch code {
+	case "eal-no-hugepages", "eal-hugepages-insufficient", "eal-mempolicy-failed", "pktgen-mbuf-pool-failed", "testpmd-mbuf-pool-failed", "dpdk-queue-allocation-failed", "ovs-mempool-failed":
+		return true
+	}
+	return false
 }
 
 // asInt narrows to the int of facts; the sizes of this program's hosts fit 64 bits.

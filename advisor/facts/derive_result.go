@@ -121,8 +121,8 @@ func (v *view) rateFacts(r *Result, b *bench.Result) {
 	take(u, "frame_bytes", &r.FrameBytes, frame)
 	v.mainRates(r, t)
 	sent := t.TxMpps.Or(0)+t.TxGbps.Or(0) > 0
-	r.NothingSent = (t.TxMpps.Ok() || t.TxGbps.Ok()) && !sent
-	r.NothingRecvd = (t.RxMpps.Ok() || t.RxGbps.Ok()) && t.RxMpps.Or(0)+t.RxGbps.Or(0) == 0 && sent
+	r.NothingSent = (t.TxMpps.Ok() || t.TxGbps.Ok()) && !sent && !v.receives()
+	r.NothingRecvd = (t.RxMpps.Ok() || t.RxGbps.Ok()) && t.RxMpps.Or(0)+t.RxGbps.Or(0) == 0 && (sent || v.receives())
 	portSum := func(field string, dst *float64, get func(bench.PortRate) maybe.Value[float64]) {
 		var all []maybe.Value[float64]
 		for _, p := range t.Ports {
@@ -235,12 +235,8 @@ func (v *view) lossFacts(r *Result, b *bench.Result) {
 	take(u, "duplicated", &r.Duplicated, l.Duplicated)
 	take(u, "out_of_order", &r.OutOfOrder, l.OutOfOrder)
 	take(u, "retransmits", &r.Retransmits, l.Retransmits)
+	take(u, "loss_share", &r.LossShare, v.lossShare(l))
 	sent, ok := l.Sent.Get()
-	if dropped, has := l.Dropped.Get(); ok && has && sent > 0 {
-		r.LossShare = dropped / sent
-	} else {
-		u.miss("loss_share", first(l.Sent.Why(), l.Dropped.Why(), "nothing was sent"))
-	}
 	rate, ok2 := v.wl.Offered.RatePPS.Get()
 	seconds, ok3 := b.DurationS.Get()
 	if ok && ok2 && ok3 && rate*seconds > 0 {
@@ -248,6 +244,20 @@ func (v *view) lossFacts(r *Result, b *bench.Result) {
 	} else {
 		u.miss("rate_met_share", first(l.Sent.Why(), v.wl.Offered.RatePPS.Why(), b.DurationS.Why()))
 	}
+}
+
+// lossShare goes by what was sent; of a receiver or forwarder by what arrived, since it sends less than it receives.
+func (v *view) lossShare(l bench.Loss) maybe.Value[float64] {
+	dropped, ok := l.Dropped.Get()
+	all := l.Sent
+	if v.receives() || v.forwards() {
+		all = maybe.Map(l.Received, func(n float64) float64 { return n + dropped })
+	}
+	n, ok2 := all.Get()
+	if !ok || !ok2 || n <= 0 {
+		return maybe.None[float64](first(l.Dropped.Why(), all.Why(), "no packet was counted"))
+	}
+	return maybe.Some(dropped / n)
 }
 
 // intervalFacts is the spread of the rate that counts over the intervals: between the 10th and the 90th percentile.

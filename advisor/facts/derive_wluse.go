@@ -252,7 +252,8 @@ func (v *view) wlCpuset(w *WL) {
 func (v *view) wlQuota(f *Facts) {
 	w, u := &f.WL, &f.WL.Unknown
 	known, rates := false, false
-	why := "no control group of it with cpu.max was readable"
+	const noMax = "cpu.max of its control groups was not readable"
+	why := noMax
 	for i := range f.Cgroups {
 		g := &f.Cgroups[i]
 		if !g.Workload {
@@ -271,10 +272,10 @@ func (v *view) wlQuota(f *Facts) {
 		rates = true
 		w.Throttled, w.ThrottledUS = max(w.Throttled, g.Throttled), max(w.ThrottledUS, g.ThrottledUS)
 	}
-	if !known {
-		u.miss("has_quota", why)
-	}
-	if !w.Quota {
+	switch {
+	case !known:
+		u.missAll(noMax, "has_quota", "quota_cpus")
+	case !w.Quota:
 		u.miss("quota_cpus", "there is no quota")
 	}
 	if !rates {
