@@ -8,6 +8,7 @@ import (
 
 	"github.com/corewise/corewise/advisor"
 	"github.com/corewise/corewise/advisor/plan"
+	"github.com/corewise/corewise/bpf"
 )
 
 func findings(p *page, r advisor.Report) {
@@ -95,7 +96,7 @@ func corePlan(p *page, r advisor.Report) {
 	p.title("CORE PLAN  (%s)", kind)
 	p.sets(pl)
 	if pl.Current != "" {
-		p.wrapped("  now:           ", pl.Current)
+		p.wrapped("  at present:    ", pl.Current)
 	}
 	if pl.Limited != "" {
 		p.wrapped("  limited:       ", pl.Limited)
@@ -199,13 +200,34 @@ func ownCost(p *page, r advisor.Report) {
 		p.printf("  user space %s of one CPU on CPUs %s, probes %s µs in the kernel, maps %s KiB\n", percent(share),
 			intList(c.OwnCPUs), number(float64(c.KernelNS)/1e3), number(float64(c.MapBytes)/1024))
 	}
-	for _, s := range r.Probes {
-		if !s.Attached {
-			p.wrapped("  not attached: ", joined("; ", s.Name+" ("+s.Why+")", s.Loses))
-		}
-	}
+	p.unattached(r.Probes)
 	for _, n := range r.Notices {
 		p.wrapped("  notice: ", n)
+	}
+}
+
+// unattached tells in one line for each reason which probes are not there, and what is lost without them.
+func (p *page) unattached(probes []bpf.ProbeState) {
+	var order []string
+	names, loses := map[string][]string{}, map[string][]string{}
+	for _, s := range probes {
+		if s.Attached {
+			continue
+		}
+		if _, seen := names[s.Why]; !seen {
+			order = append(order, s.Why)
+		}
+		names[s.Why] = append(names[s.Why], s.Name)
+		if !slices.Contains(loses[s.Why], s.Loses) {
+			loses[s.Why] = append(loses[s.Why], s.Loses)
+		}
+	}
+	for _, why := range order {
+		text := fmt.Sprintf("%d probes (%s)", len(names[why]), why)
+		if p.o.Verbose {
+			text += ": " + strings.Join(names[why], ", ")
+		}
+		p.wrapped("  not attached: ", joined("; lost: ", text, strings.Join(loses[why], ", ")))
 	}
 }
 

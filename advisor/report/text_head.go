@@ -118,8 +118,8 @@ func (p *page) metrics(ms []bench.Metric) {
 
 // metricName drops a unit that the name already carries.
 func metricName(m bench.Metric) string {
-	suffix := "_" + strings.ToLower(m.Unit)
-	if m.Unit == "" || strings.HasSuffix(strings.ToLower(m.Name), suffix) {
+	name := strings.ToLower(m.Name)
+	if m.Unit == "" || strings.HasSuffix(name, "_"+strings.ToLower(m.Unit)) || strings.HasSuffix(name, "_pct") || strings.HasSuffix(name, "_per_s") {
 		return m.Name
 	}
 	return m.Name + " [" + m.Unit + "]"
@@ -180,7 +180,7 @@ func tail(p *page, r advisor.Report) {
 	p.title("TAIL  %d of %d samples above p%g = %s µs", t.Samples, t.Total, t.Percentile, number(t.ThresholdUS))
 	var rows [][]string
 	for _, c := range t.Causes {
-		rows = append(rows, []string{percent(c.Share), string(c.Cause), shorten(clean(c.Actor), 50), fmt.Sprint(c.CPU), fmt.Sprint(c.Count), number(c.Lift)})
+		rows = append(rows, []string{percent(c.Share), string(c.Cause), shorten(clean(c.Name), 50), fmt.Sprint(c.CPU), fmt.Sprint(c.Count), number(c.Lift)})
 	}
 	rows = append(rows, []string{percent(t.ResidualShare), "unexplained", "", "", "", ""})
 	p.table([]string{"share", "cause", "who", "CPU", "outliers", "lift"}, rows, []bool{true, false, false, true, true, true})
