@@ -17,7 +17,7 @@ const module = "github.com/corewise/corewise/"
 func allowed() map[string][]string {
 	leaf := []string{"profile/maybe", "profile/cpulist"}
 	measured := append([]string{"profile", "profile/host", "bpf", "bench"}, leaf...)
-	facts := append([]string{"advisor/facts", "advisor/plan", "advisor/kargs", "advisor/action", "advisor/explain"}, measured...)
+	facts := append([]string{"advisor/facts", "advisor/plan", "advisor/kargs", "advisor/bios", "advisor/action", "advisor/explain"}, measured...)
 	return map[string][]string{
 		"profile/maybe":   {},
 		"profile/cpulist": {},
@@ -26,11 +26,12 @@ func allowed() map[string][]string {
 		"rules":           {},
 		"profile/host":    leaf,
 		"profile":         append([]string{"profile/host", "bpf", "bench"}, leaf...),
-		"advisor/action":  leaf,
+		"advisor/bios":    measured,
+		"advisor/action":  append([]string{"advisor/kargs", "advisor/bios"}, measured...),
 		"advisor/explain": measured,
 		"advisor/kargs":   leaf,
 		"advisor/plan":    append([]string{"advisor/action", "advisor/kargs"}, measured...),
-		"advisor/facts":   append([]string{"advisor/plan", "advisor/kargs"}, measured...),
+		"advisor/facts":   append([]string{"advisor/plan", "advisor/kargs", "advisor/bios"}, measured...),
 		"advisor":         facts,
 		"advisor/report":  append([]string{"advisor"}, facts...),
 		"advisor/remedy":  append([]string{"advisor"}, facts...),
