@@ -88,8 +88,7 @@ func (r *Result) fromDocaCSV(w Workload, out Output, text []byte) {
 	t.RxGbps, t.TxGbps = docaCell(last, "stats.input.throughput.bytes", 1e9), docaCell(last, "stats.output.throughput.bytes", 1e9)
 	t.OpsPerS = docaCell(last, "stats.output.throughput.rate", 1)
 	if t.RxGbps.Ok() || t.TxGbps.Ok() || t.OpsPerS.Ok() {
-		r.Throughput = maybe.Some(t)
-		r.throughputMetrics(t)
+		r.setThroughput(t)
 	}
 }
 

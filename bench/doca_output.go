@@ -215,8 +215,7 @@ func (r *Result) docaThroughput(w Workload, b *docaBlock) {
 			r.note("doca-numbers-inconsistent", "warning", fmt.Sprintf("%.0f jobs in %.6f s are %.0f operations/s, the output says %.0f", jobs, us/1e6, exact, printed), 0)
 		}
 	}
-	r.Throughput = maybe.Some(t)
-	r.throughputMetrics(t)
+	r.setThroughput(t)
 	enqueued, e := b.enqueued.Get()
 	if a && e && jobs < enqueued*0.99 {
 		r.note("doca-stalled", "error", fmt.Sprintf("%.0f jobs were submitted, %.0f finished", enqueued, jobs), 0, "enqueued", fmt.Sprintf("%.0f", enqueued), "dequeued", fmt.Sprintf("%.0f", jobs))
@@ -239,8 +238,7 @@ func (r *Result) docaPrecision(b *docaBlock) {
 	for i, p := range l.Percentiles {
 		l.Percentiles[i].Reliable = reliable(p.P, l.Samples)
 	}
-	r.Latency = maybe.Some(l)
-	r.latencyMetrics(l)
+	r.setLatency(l)
 }
 
 func (b *docaBlock) sampleCount() maybe.Value[int64] {
@@ -264,8 +262,7 @@ func (r *Result) docaBulk(buckets []docaRange) {
 	l := Latency{Kind: "batch", Percentiles: h.percentiles(), Samples: maybe.Some(int64(min(h.total(), 1<<53)))}
 	l.AvgUS, l.StddevUS = maybe.None[float64]("the output has buckets only"), maybe.None[float64]("the output has buckets only")
 	l.MinUS, l.MaxUS = maybe.None[float64]("the output has buckets only"), maybe.None[float64]("the output has buckets only")
-	r.Latency = maybe.Some(l)
-	r.latencyMetrics(l)
+	r.setLatency(l)
 	if last.count > 0 {
 		r.note("doca-bucket-overflow", "warning", fmt.Sprintf("%.0f batches took longer than the last bucket's start (%.0f us): widen --latency-bucket-range", last.count, last.low/1e3), 0, "batches", fmt.Sprintf("%.0f", last.count), "us", fmt.Sprintf("%.0f", last.low/1e3))
 	}

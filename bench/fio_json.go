@@ -2,11 +2,9 @@ package bench
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"regexp"
-	"slices"
 	"strconv"
 
 	"github.com/corewise/corewise/profile/maybe"
@@ -178,7 +176,7 @@ func (s fioSide) latency() (Latency, bool) {
 			l.Percentiles = append(l.Percentiles, Percentile{P: p, US: v / per, Reliable: reliable(p, l.Samples)})
 		}
 	}
-	slices.SortFunc(l.Percentiles, func(a, b Percentile) int { return cmp.Compare(a.P, b.P) })
+	l.Percentiles = sortPercentiles(l.Percentiles)
 	return l, true
 }
 
@@ -219,8 +217,7 @@ func (r *Result) fioResult(s fioSum) {
 		metric(&r.Metrics, d.name+"_iops", d.dir.iops, "1/s")
 		metric(&r.Metrics, d.name+"_mib_per_s", d.dir.bytes/(1<<20), "MiB/s")
 	}
-	r.Throughput = maybe.Some(t)
-	r.throughputMetrics(t)
+	r.setThroughput(t)
 	main := s.read
 	if s.write.ios > s.read.ios {
 		main = s.write
@@ -232,8 +229,7 @@ func (r *Result) fioResult(s fioSum) {
 		if main.merged > 1 {
 			r.note("fio-percentiles-of-worst-job", "info", "percentiles of several jobs cannot be added: each is that of the job with the largest (use --group_reporting)", 0)
 		}
-		r.Latency = maybe.Some(*main.lat)
-		r.latencyMetrics(*main.lat)
+		r.setLatency(*main.lat)
 	}
 	r.fioCPU(s)
 }

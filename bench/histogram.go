@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/corewise/corewise/profile/maybe"
@@ -52,17 +51,6 @@ func (h histogram) percentiles() []Percentile {
 			break
 		}
 		out = append(out, Percentile{P: p, US: values[i], Reliable: reliable(p, maybe.Some(int64(total)))})
-	}
-	return out
-}
-
-// sortPercentiles returns the points in ascending order, each once.
-func sortPercentiles(points []Percentile) []Percentile {
-	out := slices.Clone(points)
-	slices.SortStableFunc(out, func(a, b Percentile) int { return cmp.Compare(a.P, b.P) })
-	out = slices.CompactFunc(out, func(a, b Percentile) bool { return a.P == b.P })
-	if out == nil {
-		out = []Percentile{}
 	}
 	return out
 }

@@ -193,11 +193,10 @@ func (r *Result) iperf3Ends(w Workload, t iperf3Test) {
 	if receives {
 		tp.TxGbps, tp.RxGbps = maybe.None[float64]("this end receives"), got
 	}
-	r.Throughput = maybe.Some(tp)
 	if v, ok := got.Get(); ok {
 		metric(&r.Metrics, "gbps", v, "Gb/s")
 	}
-	r.throughputMetrics(tp)
+	r.setThroughput(tp)
 	r.DurationS = number64(t.End.Received.seconds())
 	if !r.DurationS.Ok() {
 		r.DurationS = number64(t.End.Sent.seconds())

@@ -108,11 +108,10 @@ func (r *Result) iperf3TextResult(w Workload, totals iperf3Totals) {
 		r.failFromNotes("the output has no totals")
 		return
 	}
-	r.Throughput = maybe.Some(t)
 	if v, ok := goodput.Get(); ok {
 		metric(&r.Metrics, "gbps", v, "Gb/s")
 	}
-	r.throughputMetrics(t)
+	r.setThroughput(t)
 }
 
 func (r *Result) iperf3UDPTail(tail string) {

@@ -130,8 +130,7 @@ func (k KernelPktgen) Parse(w Workload, out Output) Result {
 	}
 	r.DurationS = maybe.Some(longest / 1e6)
 	tp := Throughput{TxMpps: maybe.Some(pps / 1e6), TxGbps: maybe.Some(bps / 1e9), Basis: "l2", FrameBytes: oneSize(sizes)}
-	r.Throughput = maybe.Some(tp)
-	r.throughputMetrics(tp)
+	r.setThroughput(tp)
 	r.otherBasis(tp)
 	r.Loss = maybe.Some(Loss{Sent: maybe.Some(packets), Received: maybe.None[float64]("a generator does not know"), Dropped: maybe.None[float64]("a generator does not know")})
 	if errors > 0 {

@@ -147,8 +147,7 @@ func (r *Result) fromNetperfKeys(w Workload, values map[string]string) {
 		}
 	}
 	if l.AvgUS.Ok() || len(l.Percentiles) > 0 {
-		r.Latency = maybe.Some(l)
-		r.latencyMetrics(l)
+		r.setLatency(l)
 	}
 	if v, ok := get("LOCAL_CPU_UTIL").Get(); ok && v >= 0 {
 		metric(&r.Metrics, "cpu_util_pct", v, "%")
@@ -179,8 +178,7 @@ func (r *Result) netperfRate(w Workload, v maybe.Value[float64], unit string) {
 	if strings.Contains(w.Mode, "MAERTS") {
 		t.RxGbps, t.TxGbps = t.TxGbps, maybe.None[float64]("this end receives")
 	}
-	r.Throughput = maybe.Some(t)
-	r.throughputMetrics(t)
+	r.setThroughput(t)
 }
 
 // fromNetperfTable reads the classic tables: the last column is the rate, the one before it the time.
@@ -209,8 +207,7 @@ func (r *Result) fromNetperfTable(w Workload, lines []textLine) {
 		if v, ok := rate.Get(); ok && v > 0 {
 			none := maybe.None[float64]("the table has the rate only (ask for more with -- -k)")
 			lat := Latency{Kind: "rtt", AvgUS: maybe.Some(1e6 / v), MinUS: none, MaxUS: none, StddevUS: none, Percentiles: []Percentile{}, Samples: maybe.None[int64]("the table has the rate only")}
-			r.Latency = maybe.Some(lat)
-			r.latencyMetrics(lat)
+			r.setLatency(lat)
 		}
 	}
 }

@@ -41,7 +41,9 @@ func (w *Workload) option(name, value string) {
 
 // note adds a note to a result, once for each code and text; the first line counts.
 func (r *Result) note(code, level, text string, line int, pairs ...string) {
-	text = clip(text)
+	if text = clip(text); text == "" {
+		text = code
+	}
 	for _, n := range r.Notes {
 		if n.Code == code && n.Text == text {
 			return

@@ -188,8 +188,7 @@ func (r *Result) perftestBandwidth(w Workload, row perftestRow) {
 		metric(&r.Metrics, "gbps_peak", v*k, "Gb/s")
 	}
 	t.FrameBytes = maybe.None[int]("perftest counts messages, not frames")
-	r.Throughput = maybe.Some(t)
-	r.throughputMetrics(t)
+	r.setThroughput(t)
 }
 
 // perftestLatency: send and write print half the round trip, read and atomic all of it. The samples are sorted and the
@@ -217,8 +216,7 @@ func (r *Result) perftestLatency(w Workload, row perftestRow) {
 	if l.MaxUS.Ok() {
 		r.note("perftest-max-is-second-largest", "info", "t_max is the second largest sample: a single outlier does not show", row.line)
 	}
-	r.Latency = maybe.Some(l)
-	r.latencyMetrics(l)
+	r.setLatency(l)
 	if v, ok := row.values["tps"]; ok {
 		metric(&r.Metrics, "ops_per_s", v, "1/s")
 	}
@@ -229,21 +227,6 @@ func (row perftestRow) get(name string) maybe.Value[float64] {
 		return maybe.Some(v)
 	}
 	return maybe.Nonef[float64]("the row has no %s", name)
-}
-
-// latencyMetrics lists the numbers of l that are there.
-func (r *Result) latencyMetrics(l Latency) {
-	for _, m := range []struct {
-		name string
-		v    maybe.Value[float64]
-	}{{"avg_us", l.AvgUS}, {"min_us", l.MinUS}, {"max_us", l.MaxUS}, {"stddev_us", l.StddevUS}} {
-		if v, ok := m.v.Get(); ok {
-			metric(&r.Metrics, m.name, v, "us")
-		}
-	}
-	for _, p := range l.Percentiles {
-		metric(&r.Metrics, fmt.Sprintf("p%g_us", p.P), p.US, "us")
-	}
 }
 
 var jsonPair = regexp.MustCompile(`^\s*"?([A-Za-z][\w.* -]*?)"?\s*:\s*"?([^",{}]*?)"?\s*,?\s*$`)

@@ -59,8 +59,7 @@ func (r *Result) finishPorts(t Throughput) {
 		r.Throughput = maybe.None[Throughput](t.RxMpps.Why())
 		return
 	}
-	r.Throughput = maybe.Some(t)
-	r.throughputMetrics(t)
+	r.setThroughput(t)
 	r.otherBasis(t)
 	r.noteTxErrors(t.Ports)
 	rx, rxOK := t.RxMpps.Get()
@@ -109,21 +108,6 @@ func plausibleBits(mpps, gbps maybe.Value[float64]) maybe.Value[float64] {
 		return maybe.None[float64]("the port does not count bytes")
 	}
 	return gbps
-}
-
-// throughputMetrics lists the numbers of t that are there.
-func (r *Result) throughputMetrics(t Throughput) {
-	for _, m := range []struct {
-		name, unit string
-		v          maybe.Value[float64]
-	}{
-		{"rx_mpps", "Mpps", t.RxMpps}, {"tx_mpps", "Mpps", t.TxMpps}, {"rx_gbps", "Gb/s", t.RxGbps}, {"tx_gbps", "Gb/s", t.TxGbps},
-		{"msg_per_s", "1/s", t.MsgPerS}, {"iops", "1/s", t.IOPS}, {"ops_per_s", "1/s", t.OpsPerS},
-	} {
-		if v, ok := m.v.Get(); ok {
-			metric(&r.Metrics, m.name, v, m.unit)
-		}
-	}
 }
 
 // correctPktgenBits adds what Pktgen 23.10 to 24.05.0 leaves out of its megabits: they count 20 bytes of overhead beside

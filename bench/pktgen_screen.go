@@ -122,6 +122,9 @@ var flagsCell = regexp.MustCompile(`^(\d+):\S*$`)
 
 // portFlags reads "0:P------ Single 1:------- Range": the port numbers and the mode of each.
 func portFlags(cells []string) (ids []int, modes []string) {
+	if old := oldFlags.FindAllStringSubmatch(strings.Join(cells, " "), 64); old != nil && !flagsCell.MatchString(cells[0]) {
+		return oldPortFlags(old)
+	}
 	for _, c := range cells {
 		if m := flagsCell.FindStringSubmatch(c); m != nil {
 			id, err := strconv.Atoi(m[1])
@@ -132,6 +135,20 @@ func portFlags(cells []string) (ids []int, modes []string) {
 		} else if len(modes) > 0 {
 			modes[len(modes)-1] = c
 		}
+	}
+	return ids, modes
+}
+
+// oldFlags is the form up to 22.x, "P------Single :0": flags, mode where the version prints it, port.
+var oldFlags = regexp.MustCompile(`[A-Z-]{3,}([A-Z][a-z]+)? *:(\d{1,4})(?: |$)`)
+
+func oldPortFlags(cells [][]string) (ids []int, modes []string) {
+	for _, m := range cells {
+		id, err := strconv.Atoi(m[2])
+		if err != nil || id > maxPktgenPort {
+			break
+		}
+		ids, modes = append(ids, id), append(modes, m[1])
 	}
 	return ids, modes
 }

@@ -116,7 +116,7 @@ func (r *Result) qperfValue(test string, m []string) {
 		metric(&r.Metrics, test+"_us", v*1e6, "us")
 		if !r.Latency.Ok() {
 			none := maybe.None[float64]("qperf prints the mean only")
-			r.Latency = maybe.Some(Latency{Kind: "half_rtt", AvgUS: maybe.Some(v * 1e6), MinUS: none, MaxUS: none, StddevUS: none, Percentiles: []Percentile{}, Samples: maybe.None[int64]("qperf prints the mean only")})
+			r.Latency = boundedLatency(Latency{Kind: "half_rtt", AvgUS: maybe.Some(v * 1e6), MinUS: none, MaxUS: none, StddevUS: none, Percentiles: []Percentile{}, Samples: maybe.None[int64]("qperf prints the mean only")})
 		}
 	case "bw", "send_bw", "recv_bw":
 		metric(&r.Metrics, test+"_"+m[1]+"_gbps", v*8/1e9, "Gb/s")

@@ -44,8 +44,7 @@ func (r *Result) fromThreads(kind string, threads []noiseThread, h histogram) {
 	if n := threadCycles(threads); n > 0 && n < 1<<53 {
 		l.Samples = maybe.Some(int64(n))
 	}
-	r.Latency = maybe.Some(l)
-	r.latencyMetrics(l)
+	r.setLatency(l)
 }
 
 func threadCycles(threads []noiseThread) float64 {

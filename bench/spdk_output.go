@@ -177,9 +177,8 @@ func (r *Result) fromSPDK(w Workload, run spdkRun) {
 	t := spdkSum(run)
 	tp := Throughput{Basis: "payload", IOPS: maybe.Some(t.iops), FrameBytes: maybe.None[int]("storage has no frames")}
 	tp.RxGbps, tp.TxGbps = spdkSides(w.Offered.Proto, t.mib*8*(1<<20)/1e9)
-	r.Throughput = maybe.Some(tp)
 	metric(&r.Metrics, "mib_per_s", t.mib, "MiB/s")
-	r.throughputMetrics(tp)
+	r.setThroughput(tp)
 	l := Latency{Kind: "service", AvgUS: maybe.Some(t.avg), MinUS: maybe.Some(t.min), MaxUS: maybe.Some(t.max), StddevUS: maybe.None[float64]("the tool prints none"), Samples: maybe.None[int64]("the run time is not known")}
 	if seconds, ok := t.runtime.Get(); ok {
 		r.DurationS = maybe.Some(seconds)
@@ -193,8 +192,7 @@ func (r *Result) fromSPDK(w Workload, run spdkRun) {
 		l.Percentiles = append(l.Percentiles, Percentile{P: p, US: us, Reliable: reliable(p, l.Samples)})
 	}
 	l.Percentiles = sortPercentiles(l.Percentiles)
-	r.Latency = maybe.Some(l)
-	r.latencyMetrics(l)
+	r.setLatency(l)
 	r.spdkCores(run)
 }
 

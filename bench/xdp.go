@@ -101,9 +101,8 @@ func (r *Result) xdpResult(rates, drops []float64, period float64) {
 	}
 	t := Throughput{RxMpps: maybe.Some(m / 1e6), Basis: "packets", FrameBytes: maybe.None[int]("xdp-bench counts packets only")}
 	t.RxGbps = maybe.None[float64]("xdp-bench counts packets only")
-	r.Throughput = maybe.Some(t)
 	r.DurationS = maybe.Some(float64(len(rates)) * period)
-	r.throughputMetrics(t)
+	r.setThroughput(t)
 	if d, ok := median(drops); ok && d > 0 {
 		metric(&r.Metrics, "drop_mpps", d/1e6, "Mpps")
 		r.note("xdp-drops", "warning", fmt.Sprintf("%.0f packets a second were dropped or failed to be sent", d), 0, "pps", fmt.Sprintf("%.0f", d))
