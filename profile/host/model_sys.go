@@ -134,6 +134,7 @@ type Proc struct {
 	FDs          map[string]string        `json:"fds,omitempty"`        // fd -> target of interesting ones (/dev/cpu_dma_latency, /dev/vfio, ...)
 	Maps         []string                 `json:"maps,omitempty"`       // mapped libraries that matter: libvma.so, libxlio.so
 	StartTicks   int64                    `json:"start_ticks,omitempty"`
+	ReadS        float64                  `json:"read_s,omitempty"` // seconds since the epoch, when it was read apart from the host; 0: with the host
 }
 
 // Thread is one thread; times in clock ticks of 1/100 s, totals.

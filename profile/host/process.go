@@ -76,6 +76,9 @@ func ReadProcs(s *Source, pids ...int) []Proc {
 			scan.full(t)
 		}
 	}
+	for i := range h.Procs {
+		h.Procs[i].ReadS = s.timeNow()
+	}
 	return h.Procs
 }
 
