@@ -17,7 +17,7 @@ import (
 )
 
 // tarOf makes an archive of headers; a file's body is its name.
-func tarOf(t *testing.T, headers ...tar.Header) []byte {
+func tarOf(t testing.TB, headers ...tar.Header) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	w := tar.NewWriter(&b)
@@ -287,6 +287,7 @@ func FuzzTxtar(f *testing.F) {
 }
 
 func FuzzTar(f *testing.F) {
+	f.Add(tarOf(f, file("host/root/proc/stat"), link("host/root/proc/self", "stat"), file("host/t1/proc/stat"), file("host/times.json")))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		list, err := readTar(bytes.NewReader(b))
 		if err == nil && checkLinks(list) == nil {
