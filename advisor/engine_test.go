@@ -240,7 +240,7 @@ func TestRuleOutcomes(t *testing.T) {
 	if c.Confidence != Measured || c.Severity != Medium || len(c.Evidence) != 1 {
 		t.Errorf("finding: %+v", c.Finding)
 	}
-	if why := strings.Join(c.why, "; "); why != "1 piece of evidence is not available: host.load is not known (EPERM)" {
+	if why := strings.Join(c.why, "; "); why != "1 piece of evidence is not available for the lack of host.load (EPERM)" {
 		t.Errorf("why: %s", why)
 	}
 }
@@ -257,7 +257,7 @@ func TestMissingListIsOneUnknown(t *testing.T) {
 func TestSeverityWithMissingConditionFallsToTheNext(t *testing.T) {
 	rs := load(t, "a", `{title: t, domain: nic, when: "host.nodes == 2", severity: [{when: host.load > 5.0, is: critical}, {is: medium}], finding: f}`)
 	c, err := rs.evaluate(bindFacts(t, rs.schema, &tFacts{Host: tHost{Nodes: 2, Unknown: unk("load")}}))[0].finding()
-	if err != nil || c.Severity != Medium || !strings.Contains(strings.Join(c.why, ";"), "not critical: host.load is not known (EPERM)") {
+	if err != nil || c.Severity != Medium || !strings.Contains(strings.Join(c.why, ";"), "not critical for the lack of host.load (EPERM)") {
 		t.Errorf("%v %v %v", c.Severity, c.why, err)
 	}
 }

@@ -72,7 +72,7 @@ func (c *candidate) pickSeverity(o outcome) error {
 			return nil
 		}
 		if unk != nil {
-			c.say("not %s: %s", s.is, missingText(o.missingOf(unk)))
+			c.say("not %s for the lack of %s", s.is, missingText(o.missingOf(unk)))
 		}
 	}
 	return nil
@@ -104,7 +104,7 @@ func (c *candidate) gather(o outcome) error {
 		c.add(e, s)
 	}
 	if absent > 0 {
-		c.say("%s: %s", counted(absent, "piece of evidence is not available", "pieces of evidence are not available"), missingText(o.missingOf(unk)))
+		c.say("%s for the lack of %s", counted(absent, "piece of evidence is not available", "pieces of evidence are not available"), missingText(o.missingOf(unk)))
 	}
 	return nil
 }
@@ -205,16 +205,21 @@ func (t *template) text(v *vars) (string, error) {
 	return strings.TrimSpace(s), err
 }
 
-// missingText names at most three missing facts with their reasons.
+// missingText names missing facts, each reason once: "a, b (no capture); c (EPERM)".
 func missingText(facts []MissingFact) string {
+	paths := map[string][]string{}
+	var order []string
+	for _, f := range facts {
+		if paths[f.Reason] == nil {
+			order = append(order, f.Reason)
+		}
+		paths[f.Reason] = append(paths[f.Reason], f.Path)
+	}
 	var parts []string
-	for _, f := range facts[:min(3, len(facts))] {
-		parts = append(parts, f.Path+" is not known ("+f.Reason+")")
+	for _, reason := range order {
+		parts = append(parts, someOf(paths[reason])+" ("+reason+")")
 	}
-	if n := len(facts) - 3; n > 0 {
-		parts = append(parts, fmt.Sprintf("and %d more", n))
-	}
-	return strings.Join(parts, ", ")
+	return strings.Join(parts, "; ")
 }
 
 func counted(n int, one, many string) string {

@@ -36,6 +36,7 @@ func Judge(p profile.Profile, o Options) Report {
 	}
 	pl := plan.Make(plan.FromProfile(p))
 	f := facts.Derive(p, pl)
+	tailFacts(&f, o.Tail)
 	r := newReport(p, bench.Goal(f.Goal))
 	b, err := o.Rules.schema.bind(&f, f.Goal)
 	if err != nil { // the set was loaded over other facts: a fault of the program, told where the user looks

@@ -55,4 +55,5 @@ type Facts struct {
 	OVSBridges      []OVSBridge `json:"ovs_bridges" doc:"Open vSwitch bridges"`
 	OVSPorts        []OVSPort   `json:"ovs_ports" doc:"ports of Open vSwitch bridges"`
 	OVSPMDs         []OVSPMD    `json:"ovs_pmds" doc:"poll-mode threads of Open vSwitch"`
+	TailCauses      []TailCause `json:"tail_causes" doc:"what explains the outliers, sample by sample: a run with samples and a timeline; largest share first"`
 }
