@@ -5,7 +5,7 @@ import "io"
 // Adapters returns all adapters in the order in which they are asked; the generic one, which takes anything, is last.
 func Adapters() []Adapter {
 	return []Adapter{
-		Sockperf{},
+		Pingpong{}, Sockperf{},
 		Pktgen{}, Testpmd{}, Perftest{}, Oslat{}, Cyclictest{}, Iperf3{}, Fio{}, XDPBench{}, DOCABench{}, SPDK{}, Netperf{}, Qperf{}, KernelPktgen{}, RTLA{},
 		Generic{},
 	}

@@ -43,6 +43,8 @@ func helper(args []string) int {
 	case "burn":
 		for end := time.Now().Add(300 * time.Millisecond); time.Now().Before(end); {
 		}
+	case "pingpong": // the built-in workload, as corewise runs it
+		return helperPingpong(args[1:])
 	case "under": // runs the rest of args under this package, as corewise does
 		return helperUnder(args[1:], TerminalAuto)
 	case "under-terminal":
@@ -62,6 +64,20 @@ func helperUnder(argv []string, mode TerminalMode) int {
 	}
 	exit, u, err := p.Wait()
 	fmt.Printf("under: code=%d signal=%s interrupted=%v err=%v notes=%v\n", exit.Code, exit.Signal, u.Interrupted, err, codes(u.Notes))
+	return 0
+}
+
+func helperPingpong(args []string) int {
+	ctx, cancel := signal.NotifyContext(context.Background(), unix.SIGINT, unix.SIGTERM)
+	defer cancel()
+	cfg, err := ParsePingpong(args)
+	if err == nil {
+		err = PingpongMain(ctx, cfg, os.Stdout)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "corewise:", err)
+		return 1
+	}
 	return 0
 }
 

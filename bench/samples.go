@@ -68,22 +68,28 @@ const (
 
 var sampleClocks = []Clock{ClockUnknown, ClockMonotonic, ClockTSC}
 
-// WriteSamples writes the binary sample file.
-func WriteSamples(w io.Writer, log SampleLog, threads ...ThreadRole) error {
-	var h [sampleHeaderSize]byte
+// sampleHeader is the header of a sample file; threads are the sender and the answerer.
+func sampleHeader(clock Clock, count uint64, threads []ThreadRole) (h [sampleHeaderSize]byte) {
 	copy(h[:], sampleMagic)
 	le := binary.LittleEndian
 	le.PutUint32(h[8:], sampleVersion)
 	le.PutUint32(h[12:], sampleHeaderSize)
 	for i, c := range sampleClocks {
-		if c == log.Clock {
+		if c == clock {
 			le.PutUint32(h[16:], uint32(i))
 		}
 	}
 	for i := range min(2, len(threads)) {
 		le.PutUint32(h[20+4*i:], uint32(threads[i].TID))
 	}
-	le.PutUint64(h[32:], uint64(len(log.Samples)))
+	le.PutUint64(h[32:], count)
+	return h
+}
+
+// WriteSamples writes the binary sample file.
+func WriteSamples(w io.Writer, log SampleLog, threads ...ThreadRole) error {
+	h := sampleHeader(log.Clock, uint64(len(log.Samples)), threads)
+	le := binary.LittleEndian
 	buf := bufio.NewWriterSize(w, 1<<20)
 	buf.Write(h[:]) // errors stay in buf until Flush
 	var rec [sampleSize]byte
