@@ -346,7 +346,10 @@ func compareSettings(t *testing.T, iface string, l linkPart) {
 	t.Helper()
 	out, err := exec.Command("ethtool", iface).Output()
 	if err != nil {
-		t.Fatal(err)
+		if l.SpeedMbps.Ok() || l.Autoneg.Ok() {
+			t.Errorf("link %+v, ethtool knows nothing: %v", l, err)
+		}
+		return
 	}
 	keys := colonKeys(string(out))
 	speed := "Unknown!"
