@@ -126,7 +126,7 @@ func foundOr(a Action, command, show string) []string {
 
 func ethtoolCommands(a Action) (run, undo, verify []string) {
 	run = []string{quoteAll(EthtoolArgv(a, a.Value)...)}
-	show := quoteAll(ethtoolShow(a)...)
+	show := quoteAll(EthtoolShow(a)...)
 	switch {
 	case a.Key == "equal" || a.Key == "default":
 		undo = []string{quoteAll("ethtool", "-X", a.Iface, "default")}

@@ -83,8 +83,14 @@ func onOff(value string) string {
 	return value
 }
 
-// ethtoolShow is the command that shows the group.
-func ethtoolShow(a Action) []string {
+// EthtoolName is the group and the key as ethtool's own text has them.
+func EthtoolName(a Action) (group, key string) {
+	g, _ := groupOf(a.Group)
+	return g.name, ethtoolName(g, a.Key)
+}
+
+// EthtoolShow is the command that shows the group.
+func EthtoolShow(a Action) []string {
 	g, _ := groupOf(a.Group)
 	switch g.name {
 	case "link":

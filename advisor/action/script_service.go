@@ -111,7 +111,7 @@ func (b *scripts) ethtool(a Action) {
 		return
 	}
 	name := b.saved()
-	b.line("old=$(%s | %s)", quoteAll(ethtoolShow(a)...), fmt.Sprintf(reader, Quote(ethtoolName(g, a.Key))))
+	b.line("old=$(%s | %s)", quoteAll(EthtoolShow(a)...), fmt.Sprintf(reader, Quote(ethtoolName(g, a.Key))))
 	b.line(`[ -n "$old" ] || die %s`, Quote(a.Iface+" does not tell "+a.Key))
 	b.line("keep %s \"$old\"\n%s || die ethtool\necho %s\": $old -> \"%s", name, set, Quote(a.Iface+" "+a.Key), Quote(a.Value))
 	argv := EthtoolArgv(a, "")
