@@ -172,6 +172,11 @@ func (d *irqDelta) queue() bool {
 // managed reports that the kernel keeps the affinity to itself.
 func (d *irqDelta) managed() bool { return d.Managed.Or(false) }
 
+// managedKnown: only message-signalled interrupts can be managed (kernel/irq/affinity.c), so others need no look.
+func (d *irqDelta) managedKnown() bool {
+	return d.Managed.Ok() || strings.Contains(d.Chip, "IO-APIC") || strings.Contains(d.Chip, "GIC")
+}
+
 // moved reports that somebody wrote another affinity between the samples.
 func (d *irqDelta) moved() bool {
 	if d.before == nil || d.before == d.IRQ {

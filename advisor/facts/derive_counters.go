@@ -142,7 +142,10 @@ func (v *view) nicDrops(n *NIC, s nicStats) {
 	missIf(u, host.Why(), "rx_out_of_buffer_counter")
 	card, _ := s.any("rx_discards_phy", "port.rx_dropped", "rx_discard_packets", "rx_total_discard_pkts", "rx_stat_discard")
 	take(u, "rx_discards_phy_per_s", &n.RXDiscardsPhy, v.rate(card))
-	arrived := n.RXMpps*1e6 + n.RXDiscardsPhy + n.RXOutOfBuffer
+	arrived := n.RXMpps * 1e6 // the physical port counts before anything is dropped, an interface after it
+	if !s.grown("rx_packets_phy").Ok() {
+		arrived += n.RXDiscardsPhy + n.RXOutOfBuffer
+	}
 	_, noRate := (*u)["rx_mpps"]
 	switch {
 	case noRate || !host.Ok() && !card.Ok():
@@ -156,8 +159,8 @@ func (v *view) nicDrops(n *NIC, s nicStats) {
 	take(u, "rx_steer_missed_per_s", &n.SteerMissed, v.rate(s.grown("rx_steer_missed_packets")))
 }
 
-// nicPauses adds global pause and the priorities; mlx5 counts rx_pause_ctrl_phy for both kinds, so that wins where it is.
-// Durations are microseconds of a stopped port; global and priority ones may overlap, so the largest counts.
+// nicPauses adds global pause and the priorities. mlx5 has the global kind under two names; priority frames are counted
+// apart. Durations are microseconds of a stopped port; those of several priorities may overlap, so the largest counts.
 func (v *view) nicPauses(n *NIC, s nicStats) {
 	u := &n.Unknown
 	for _, side := range []struct {
@@ -165,22 +168,20 @@ func (v *view) nicPauses(n *NIC, s nicStats) {
 		field, shareFld string
 		dir             string
 	}{{&n.RXPause, &n.RXPauseShare, "rx_pause_per_s", "rx_pause_share", "rx"}, {&n.TXPause, &n.TXPauseShare, "tx_pause_per_s", "tx_pause_share", "tx"}} {
-		frames := s.grown(side.dir + "_pause_ctrl_phy")
-		if !frames.Ok() {
-			names := []string{side.dir + "_global_pause", side.dir + "_flow_control_xon", side.dir + "_flow_control_xoff", "port." + side.dir + "_pause", side.dir + "_pause", "port.link_xon_" + side.dir, "port.link_xoff_" + side.dir, side.dir + "_pause_frames"}
-			for p := range 8 {
-				names = append(names, side.dir+"_prio"+string(rune('0'+p))+"_pause")
-			}
-			frames, _ = s.any(names...)
+		prio := make([]string, 8)
+		for p := range prio {
+			prio[p] = side.dir + "_prio" + string(rune('0'+p)) + "_pause"
 		}
+		global := largest(s.grown(side.dir+"_pause_ctrl_phy"), s.grown(side.dir+"_global_pause"))
+		if !global.Ok() {
+			global, _ = s.any(side.dir+"_flow_control_xon", side.dir+"_flow_control_xoff", "port."+side.dir+"_pause", side.dir+"_pause", "port.link_xon_"+side.dir, "port.link_xoff_"+side.dir, side.dir+"_pause_frames")
+		}
+		byPriority, _ := s.any(prio...)
+		frames := sumKnown(global, byPriority)
 		take(u, side.field, side.frames, v.rate(frames))
 		share := maybe.None[float64](first(s.why, "the driver does not count the time of pauses"))
-		names := []string{side.dir + "_global_pause_duration"}
-		for p := range 8 {
-			names = append(names, side.dir+"_prio"+string(rune('0'+p))+"_pause_duration")
-		}
-		for _, name := range names {
-			if d, ok := s.grown(name).Get(); ok {
+		for _, name := range append(prio, side.dir+"_global_pause") {
+			if d, ok := s.grown(name + "_duration").Get(); ok {
 				share = maybe.Some(max(share.Or(0), d/1e6/v.spanS))
 			}
 		}
@@ -190,6 +191,17 @@ func (v *view) nicPauses(n *NIC, s nicStats) {
 	missIf(u, s.why, "pause_is_pfc")
 }
 
+// largest is the largest of the values that are present.
+func largest(values ...maybe.Value[float64]) maybe.Value[float64] {
+	best := values[0]
+	for _, v := range values[1:] {
+		if x, ok := v.Get(); ok && (!best.Ok() || x > best.Or(0)) {
+			best = v
+		}
+	}
+	return best
+}
+
 func (v *view) onlyPFC(s nicStats) bool {
 	prio := false
 	for name := range s.before {
@@ -197,7 +209,8 @@ func (v *view) onlyPFC(s nicStats) bool {
 			prio = true
 		}
 	}
-	return prio && s.grown("rx_global_pause").Or(0) == 0 && s.grown("tx_global_pause").Or(0) == 0
+	global, _ := s.any("rx_global_pause", "tx_global_pause", "rx_pause_ctrl_phy", "tx_pause_ctrl_phy")
+	return prio && global.Or(0) == 0
 }
 
 // nicErrors leaves corrected FEC bits out: with FEC they are normal.

@@ -117,7 +117,7 @@ func (v *view) cpuThreads(s *CPUState) {
 			}
 		}
 	}
-	if len(v.wl.threads) > 0 {
+	if len(v.wl.threads) > 0 || !v.wl.present {
 		return
 	}
 	s.Unknown.miss("threads", v.wl.notRun)

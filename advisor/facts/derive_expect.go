@@ -43,27 +43,32 @@ func (v *view) byLink(f *Facts) {
 	if len(f.WorkloadNICs) == 0 {
 		why = first(f.Unknown["workload_nics"], "the workload uses no interface")
 	}
-	_, noRate := (*u)["gbps"]
+	_, noRate := (*u)["wire_gbps"]
 	if why != "" || noRate || expected <= 0 || f.WL.Storage {
-		u.missAll(first(why, (*u)["gbps"], "the expectation of this workload is not known"), "expected_gbps", "expected_mpps", "expected_by", "reached_share", "deficit_share", "throughput_missed")
+		u.missAll(first(why, (*u)["wire_gbps"], "the expectation of this workload is not known"), "expected_gbps", "expected_mpps", "expected_by", "reached_share", "deficit_share", "throughput_missed", "link_share")
 		return
 	}
 	if offered, ok := v.offeredGbps(r).Get(); ok && offered < expected {
 		expected, by = offered, "offered"
 	}
+	r.WireGbps = min(r.WireGbps, link) // an estimate of headers cannot exceed the wire
 	r.ExpectedGbps, r.ExpectedBy = expected, by
-	r.AtLineRate = r.Gbps >= targetShare*link
+	r.LinkShare = r.WireGbps / link
+	r.AtLineRate = r.LinkShare >= targetShare
 	if r.FrameBytes > 0 {
 		r.ExpectedMpps = lineMpps(expected, r.FrameBytes)
 	} else {
 		u.miss("expected_mpps", "the frame size is not known")
 	}
-	r.reach(r.Gbps / expected)
+	r.reach(r.WireGbps / expected)
 }
 
-// reach fills what follows from the share.
+// reach fills what follows from the share. Where PCIe is the limit, reaching it is no success: the port could do more.
 func (r *Result) reach(share float64) {
 	r.Reached = share
+	if r.ExpectedBy == "pcie" {
+		share = r.LinkShare
+	}
 	r.Deficit = max(0, 1-share)
 	r.Missed = share < missedShare
 }
@@ -99,18 +104,29 @@ func (v *view) byArrival(f *Facts, b *bench.Result) bool {
 	return true
 }
 
-// receiverLine compares with the link all the same: a receiver at line rate has nothing left to gain.
+// receiverLine compares with the link all the same: a receiver at line rate has nothing left to gain. Which of several
+// ports receive is not known: the fastest one is taken, and all of them when the rate is more than one carries.
 func (v *view) receiverLine(f *Facts) {
-	r := &f.Result
-	if _, noRate := r.Unknown["gbps"]; noRate {
-		return
-	}
+	r, u := &f.Result, &f.Result.Unknown
+	fastest, all, why := 0.0, 0.0, first(f.Unknown["workload_nics"], "the workload uses no interface")
 	for i := range f.WorkloadNICs {
 		n := &f.WorkloadNICs[i]
-		if _, missing := n.Unknown["speed_gbps"]; !missing && r.Gbps >= targetShare*n.SpeedGbps {
-			r.AtLineRate = true
+		if reason, missing := n.Unknown["speed_gbps"]; missing {
+			why = reason
+		} else {
+			fastest, all = max(fastest, n.SpeedGbps), all+n.SpeedGbps
 		}
 	}
+	if _, noRate := (*u)["wire_gbps"]; noRate || fastest == 0 {
+		u.miss("link_share", first((*u)["wire_gbps"], why))
+		return
+	}
+	if r.WireGbps > 1.02*fastest {
+		fastest = all
+	}
+	r.WireGbps = min(r.WireGbps, fastest)
+	r.LinkShare = r.WireGbps / fastest
+	r.AtLineRate = r.LinkShare >= targetShare
 }
 
 // arrivalLoss is the share of arriving packets that this host lost: the tool's own count, else the interfaces' counters.
@@ -175,7 +191,7 @@ func (v *view) targetFacts(f *Facts) {
 			u.missAll(why, "at_target", "below_target")
 		}
 		lost, _ := v.arrivalLoss(f)
-		r.AtTarget, r.BelowTarget = (r.Reached >= targetShare || r.AtLineRate) && lost <= lossTolerance, r.Missed && !r.AtLineRate
+		r.AtTarget, r.BelowTarget = (r.Reached >= targetShare && r.ExpectedBy != "pcie" || r.AtLineRate) && lost <= lossTolerance, r.Missed && !r.AtLineRate
 	}
 }
 
@@ -191,6 +207,7 @@ func (v *view) targets(f *Facts) (met, known bool) {
 		}
 		want, least := t.Value, t.Metric == "gbps" || t.Metric == "mpps"
 		if t.Unit == "%" && least {
+			value = map[string]float64{"gbps": r.WireGbps, "mpps": r.Mpps}[t.Metric]
 			line := 0.0
 			for i := range f.WorkloadNICs {
 				line += f.WorkloadNICs[i].SpeedGbps
@@ -239,6 +256,9 @@ func (v *view) limitFacts(f *Facts) {
 	if n == 0 {
 		u.missAll("/proc/stat has no usable difference", fields...)
 		return
+	}
+	for _, field := range fields[:3] {
+		delete(*u, field)
 	}
 	r.IdleCPU = busiest < busyLow
 	r.Single = n > 1 && busiest > 0.95 && second < busyLow && !v.wl.PollMode

@@ -348,9 +348,15 @@ func (v *view) irqUnknown(f *Facts, d *IRQDevice, list []*irqDelta) {
 	if !v.iso.known {
 		u.missAll(v.iso.domain.Why(), "isolated_per_s", "isolated_irqs", "isolated_cpus", "managed_isolated_irqs", "managed_isolated_per_s")
 	}
-	managedKnown := slices.ContainsFunc(list, func(q *irqDelta) bool { return q.Managed.Ok() })
-	if !managedKnown {
-		u.missAll("whether its interrupts are managed is not known: debugfs irq/irqs was not readable", "managed_irqs", "managed_isolated_irqs", "managed_isolated_per_s", "workload_movable")
+	if !slices.ContainsFunc(list, (*irqDelta).managedKnown) {
+		const why = "whether its interrupts are managed is not known: debugfs irq/irqs was not readable"
+		u.miss("managed_irqs", why)
+		if d.IsolatedPerS > 0 {
+			u.missAll(why, "managed_isolated_irqs", "managed_isolated_per_s")
+		}
+		if len(d.WorkloadIRQs) > 0 {
+			u.miss("workload_movable", why)
+		}
 	}
 	if why, missing := f.Unknown["workload_nics"]; missing && d.Kind == "nic" {
 		u.missAll(why, "workload", "kernel_path", "own_io")

@@ -29,6 +29,7 @@ func deriveK8s(v *view, f *Facts) {
 	k.SRIOVOperator = v.runs("sriovdp") || v.runs("sriov-network-c")
 	v.k8sWorkload(f)
 	v.containers(f)
+	u.reword("no state of a kubelet was found")
 	if why, missing := f.WL.Unknown["cgroup"]; missing && v.wl.present {
 		u.missAll(why, "workload_in_pod", "workload_exclusive", "workload_in_pool", "workload_qos", "workload_irq_off", "cpus_nic_differ")
 	}

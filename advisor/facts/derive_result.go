@@ -28,7 +28,9 @@ func deriveResult(v *view, f *Facts) {
 		if !v.wl.present {
 			delete(*u, "failed")
 			delete(*u, "unreliable_percentiles")
+			return
 		}
+		v.limitFacts(f)
 		return
 	}
 	r.Present, r.Failed, r.FailedText, r.Tool, r.Mode, r.ParseWarn = true, b.Failed != "", b.Failed, b.Tool, b.Mode, b.ParseWarnings
@@ -45,6 +47,7 @@ func deriveResult(v *view, f *Facts) {
 	v.expectation(f, &b)
 	v.targetFacts(f)
 	v.limitFacts(f)
+	u.reword("the tool does not print it")
 }
 
 func (v *view) latencyFacts(r *Result, b *bench.Result) {
@@ -103,7 +106,7 @@ func (v *view) rateFacts(r *Result, b *bench.Result) {
 	u := &r.Unknown
 	t, ok := b.Throughput.Get()
 	if !ok {
-		u.missAll(first(b.Throughput.Why(), "the tool printed no rate"), "rx_mpps", "tx_mpps", "rx_gbps", "tx_gbps", "gbps", "mpps", "msg_per_s", "iops", "ops_per_s", "frame_bytes", "nothing_sent", "nothing_received",
+		u.missAll(first(b.Throughput.Why(), "the tool printed no rate"), "rx_mpps", "tx_mpps", "rx_gbps", "tx_gbps", "gbps", "wire_gbps", "link_share", "mpps", "msg_per_s", "iops", "ops_per_s", "frame_bytes", "nothing_sent", "nothing_received",
 			"rx_missed", "rx_nombuf", "rx_errors", "tx_errors")
 		return
 	}
@@ -151,13 +154,21 @@ func (v *view) mainRates(r *Result, t bench.Throughput) {
 	if !ok {
 		frame, ok = v.frameBytes().Get()
 	}
-	switch m, has := mpps.Get(); {
-	case has && ok && v.packets():
-		r.Gbps = m * float64(frame+20) * 8 / 1e3
+	m, has := mpps.Get()
+	exact := has && ok && v.packets()
+	switch {
 	case gbps.Ok():
-		r.Gbps = v.onWire(gbps.Or(0), t.Basis)
+		r.Gbps = gbps.Or(0)
+	case exact:
+		r.Gbps = m * float64(frame) * 8 / 1e3
+	}
+	switch {
+	case exact:
+		r.WireGbps = m * float64(frame+20) * 8 / 1e3
+	case gbps.Ok():
+		r.WireGbps = v.onWire(gbps.Or(0), t.Basis)
 	default:
-		u.miss("gbps", first(gbps.Why(), "neither bits nor packets with their size were printed"))
+		u.missAll(first(gbps.Why(), "neither bits nor packets with their size were printed"), "gbps", "wire_gbps", "link_share")
 	}
 }
 
@@ -273,7 +284,7 @@ func (v *view) intervalFacts(r *Result, b *bench.Result) {
 			byName[m.Name] = append(byName[m.Name], m.Value)
 		}
 	}
-	for _, name := range []string{"rx_mpps", "tx_mpps", "rx_gbps", "tx_gbps", "gbps", "mpps", "iops", "ops_per_s", "msg_per_s"} {
+	for _, name := range []string{"rx_mpps", "tx_mpps", "rx_gbps", "tx_gbps", "gbps", "wire_gbps", "link_share", "mpps", "iops", "ops_per_s", "msg_per_s"} {
 		values := byName[name]
 		if len(values) < 5 || slices.Max(values) <= 0 {
 			continue

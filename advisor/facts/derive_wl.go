@@ -30,6 +30,7 @@ func deriveWL(v *view, f *Facts) {
 	v.wlMemory(f)
 	v.wlNICs(f)
 	v.wlCgroup(f)
+	w.Unknown.reword("its command line does not tell")
 	if !wl.present { // attached by CPU or pid: the probes know threads, argv is not known
 		w.Unknown.missAll(wl.why, "kind", "mode", "program", "command", "typed", "data_path", "bypass", "kernel_sockets", "poll_mode", "rdma", "dpdk", "storage", "server", "needs_hugepages", "no_huge", "single_flow", "forwarding")
 	}

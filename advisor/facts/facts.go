@@ -24,10 +24,25 @@ func take[T any](u *Unknown, field string, dst *T, v maybe.Value[T]) {
 	u.miss(field, v.Why())
 }
 
+// notHeld stands for values that nobody tried to read, in samples of other versions or made by hand.
+const notHeld = "the sample does not hold it"
+
 // miss records why a field is not known.
 func (u *Unknown) miss(field, why string) {
 	if *u == nil {
 		*u = Unknown{}
 	}
+	if why == "" || why == "not read" {
+		why = notHeld
+	}
 	(*u)[field] = why
+}
+
+// reword gives values that nobody read a better reason.
+func (u *Unknown) reword(why string) {
+	for field, old := range *u {
+		if old == notHeld {
+			(*u)[field] = why
+		}
+	}
 }

@@ -213,7 +213,7 @@ func (v *view) usesNVMe(n *host.NVMe) bool {
 	}
 	for _, d := range v.wl.Devices.Block {
 		name := strings.TrimPrefix(d, "/dev/")
-		if name == n.Name || slices.ContainsFunc(n.Disks, func(k host.Disk) bool { return k.Name == name || strings.HasPrefix(name, k.Name+"p") }) {
+		if name == n.Name || strings.HasPrefix(name, n.Name+"n") || slices.ContainsFunc(n.Disks, func(k host.Disk) bool { return k.Name == name || strings.HasPrefix(name, k.Name+"p") }) {
 			return true
 		}
 	}

@@ -28,7 +28,11 @@ func (v *view) routeTo(addr netip.Addr) (*host.Route, bool) {
 func (v *view) peerAddr() maybe.Value[netip.Addr] {
 	text, ok := v.wl.Peer.Get()
 	if !ok {
-		return maybe.None[netip.Addr](first(v.wl.why, v.wl.Peer.Why()))
+		why := first(v.wl.why, v.wl.Peer.Why())
+		if v.wl.Peer.IsZero() && v.wl.why == "" {
+			why = "the command line names no peer"
+		}
+		return maybe.None[netip.Addr](why)
 	}
 	a, err := netip.ParseAddr(text)
 	if err != nil {

@@ -59,7 +59,7 @@ func (v *view) findThreads(w *workload) {
 }
 
 func (v *view) procThread(p procPair, now *host.Thread) thread {
-	t := thread{pid: p.now.PID, tid: now.TID, comm: now.Comm, now: now, masked: now.AllowedKnown, spanS: v.spanS}
+	t := thread{pid: p.now.PID, tid: now.TID, comm: now.Comm, now: now, masked: now.AllowedKnown, spanS: v.procSpan(p)}
 	if t.masked {
 		t.allowed = now.Allowed.And(v.online)
 	}
@@ -79,6 +79,14 @@ func (v *view) procThread(p procPair, now *host.Thread) thread {
 		t.busy = maybe.Some(ticks / 100 / t.spanS)
 	}
 	return t
+}
+
+// procSpan is the time between the samples of a process: a run of ours reads its processes at other moments than the host.
+func (v *view) procSpan(p procPair) float64 {
+	if p.before == nil || p.before.ReadS == 0 || p.now.ReadS == 0 {
+		return v.spanS
+	}
+	return p.now.ReadS - p.before.ReadS
 }
 
 // ticks is CPU time between the samples in 1/100 s.

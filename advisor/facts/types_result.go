@@ -30,7 +30,8 @@ type Result struct {
 	TxMpps       float64  `json:"tx_mpps" doc:"sent, million packets a second"`
 	RxGbps       float64  `json:"rx_gbps" doc:"received, Gb/s, as the tool counts"`
 	TxGbps       float64  `json:"tx_gbps" doc:"sent, Gb/s, as the tool counts"`
-	Gbps         float64  `json:"gbps" doc:"rate that counts for this workload, bits on the wire, per direction, sum of its ports"`
+	Gbps         float64  `json:"gbps" doc:"rate that counts for this workload, Gb/s as the tool counts, per direction, sum of its ports"`
+	WireGbps     float64  `json:"wire_gbps" doc:"what that rate needs on the wire: with headers, checksum, preamble and gap; never more than the links carry"`
 	Mpps         float64  `json:"mpps" doc:"rate that counts for this workload, million packets a second, per direction, sum of its ports"`
 	MsgPerS      float64  `json:"msg_per_s" doc:"messages a second"`
 	IOPS         float64  `json:"iops" doc:"I/O operations a second"`
@@ -40,11 +41,12 @@ type Result struct {
 	ExpectedMpps float64  `json:"expected_mpps" doc:"packets a second at that rate and frame size"`
 	ExpectedBy   string   `json:"expected_by" doc:"what limits the expectation: link, pcie, offered (the load asked for) or arrived (what reached a receiver)"`
 	Reached      float64  `json:"reached_share" doc:"share of the expectation that was reached"`
-	Deficit      float64  `json:"deficit_share" doc:"share that is missing; 0 when reached"`
+	LinkShare    float64  `json:"link_share" doc:"wire_gbps as a share of the link speed of the ports used"`
+	Deficit      float64  `json:"deficit_share" doc:"share that is missing of the expectation, of the link speed where PCIe limits the expectation; 0 when reached"`
 	AtLineRate   bool     `json:"at_line_rate" doc:"98 % or more of the link speed"`
-	AtTarget     bool     `json:"at_target" doc:"throughput: 98 % or more of the expectation (or of the declared target); latency: tail ratio below 3, or the declared target met"`
+	AtTarget     bool     `json:"at_target" doc:"the declared targets are met; without one: throughput 98 % or more of the expectation (of the link where PCIe is the limit) and nothing lost, latency a tail ratio below 3"`
 	BelowTarget  bool     `json:"below_target" doc:"the contrary: known to be missed"`
-	Missed       bool     `json:"throughput_missed" doc:"less than 95 % of the expected rate"`
+	Missed       bool     `json:"throughput_missed" doc:"less than 95 % of the expectation, of the link where PCIe limits the expectation"`
 	TailBad      bool     `json:"tail_bad" doc:"tail ratio above 3"`
 	OfferedShare float64  `json:"offered_share" doc:"rate reached as a share of the rate asked for"`
 	LossShare    float64  `json:"loss_share" doc:"lost messages or packets as a share of the sent ones"`
