@@ -65,6 +65,9 @@ func lcoreGroup(text string) (set cpulist.Set, group bool, err error) {
 		return nil, group, fmt.Errorf("%.40q is no lcore, range or group", text)
 	}
 	set, err = cpulist.Parse(inner)
+	if err == nil && len(set) == 0 {
+		err = fmt.Errorf("%.40q is empty", text)
+	}
 	return set, group, err
 }
 

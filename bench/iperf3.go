@@ -63,6 +63,14 @@ func (a Iperf3) Describe(cmd Command) Workload {
 	return w
 }
 
+// SideFiles implements SideFiler.
+func (Iperf3) SideFiles(w Workload) []string {
+	if f := w.Options["logfile"]; f != "" {
+		return []string{f}
+	}
+	return nil
+}
+
 func iperf3Duration(opts parsedOptions) maybe.Value[float64] {
 	if opts.has("bytes") || opts.has("blockcount") {
 		return maybe.None[float64]("the run is bounded by an amount of data")

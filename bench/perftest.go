@@ -79,6 +79,17 @@ func (p Perftest) Describe(cmd Command) Workload {
 	return w
 }
 
+// SideFiles implements SideFiler.
+func (Perftest) SideFiles(w Workload) []string {
+	switch {
+	case w.Options["out_json_file"] != "":
+		return []string{w.Options["out_json_file"]}
+	case w.Options["out_json"] != "":
+		return []string{"perftest_out.json"}
+	}
+	return nil
+}
+
 // placedRole is a data thread whose CPUs come from taskset or numactl, where they were used.
 func placedRole(cmd Command, name string, count int) Role {
 	r := Role{Name: name, Data: true, Count: count}
