@@ -1,7 +1,9 @@
 package bench
 
+import "cmp"
+
 // NoteMeaning explains a note's code in one line, "" for a code that is not in the table.
-func NoteMeaning(code string) string { return noteMeanings[code] }
+func NoteMeaning(code string) string { return cmp.Or(noteMeanings[code], coreNoteMeanings[code]) }
 
 // noteMeanings is every code that the adapters of packet generators, storage, RDMA, DOCA, real-time and network tools
 // emit, and those of the Open vSwitch log. Codes are stable: rules and reports refer to them.

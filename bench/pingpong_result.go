@@ -248,8 +248,7 @@ func (r *Result) takePingpong(res PingpongResult) {
 	}
 	if res.DurationS > 0 {
 		rate := float64(res.Sent) / res.DurationS
-		r.Throughput = maybe.Some(Throughput{MsgPerS: maybe.Some(rate), Basis: "payload"})
-		metric(&r.Metrics, "msg_per_s", rate, "messages/s")
+		r.setThroughput(Throughput{MsgPerS: maybe.Some(rate), Basis: "payload"})
 	}
 	if res.Interrupted {
 		r.note("bench-interrupted", "info", "the run was ended from outside before its time", 0)
@@ -266,6 +265,5 @@ func (r *Result) takePingpong(res PingpongResult) {
 			l.Percentiles = append(l.Percentiles, Percentile{P: q.P, US: q.US})
 		}
 	}
-	finishPercentiles(r, &l)
-	r.Latency = maybe.Some(l)
+	r.takeLatency(l)
 }

@@ -271,7 +271,7 @@ func (t *sockperfText) readNoteSize(m []string, _ int) { t.noteSize = zero(m[1])
 func (t *sockperfText) readRate(m []string, _ int) {
 	t.rate = t.value(m[1])
 	if m[2] != "" {
-		metric(&t.r.Metrics, "ip_packets_per_s", zero(m[2]), "packets/s")
+		metric(&t.r.Metrics, "ip_packets_per_s", zero(m[2]), "1/s")
 		metric(&t.r.Metrics, "ip_fragments_per_message", zero(m[3]), "")
 	}
 }
@@ -286,7 +286,7 @@ func (t *sockperfText) readActivity(m []string, _ int) {
 	}
 	t.r.Intervals = append(t.r.Intervals, Interval{
 		StartS: t.sinceStart, EndS: t.sinceStart + seconds,
-		Metrics: []Metric{{Name: "msg_per_s", Value: zero(m[2]), Unit: "messages/s"}},
+		Metrics: []Metric{{Name: "msg_per_s", Value: zero(m[2]), Unit: "1/s"}},
 	})
 	t.sinceStart += seconds
 }

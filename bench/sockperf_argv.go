@@ -104,6 +104,7 @@ func (s Sockperf) Describe(cmd Command) Workload {
 	w.sockperfAddresses(opts)
 	w.sockperfLoad(opts)
 	w.sockperfRoles(opts)
+	w.checkLoopback()
 	w.sockperfChecks(opts)
 	return w
 }

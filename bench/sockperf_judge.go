@@ -62,48 +62,33 @@ func (t *sockperfText) finish(out Output) {
 
 // finishLatency is for the modes that measure latency: ping-pong, under-load, playback.
 func (t *sockperfText) finishLatency() {
-	l := t.lat
-	if l.Kind != "" && l.AvgUS.Ok() || len(l.Percentiles) > 0 {
-		finishPercentiles(t.r, &l)
-		t.r.Latency = maybe.Some(l)
+	t.judgeClock()
+	if t.lat.Kind != "" && t.lat.AvgUS.Ok() || len(t.lat.Percentiles) > 0 {
+		t.r.takeLatency(t.lat)
 	}
 	t.fillLoss()
 	if rate := t.valid.rate(); rate > 0 {
-		t.r.Throughput = maybe.Some(Throughput{MsgPerS: maybe.Some(rate), Basis: "payload"})
-		metric(&t.r.Metrics, "msg_per_s", rate, "messages/s")
+		t.r.setThroughput(Throughput{MsgPerS: maybe.Some(rate), Basis: "payload"})
 	}
 	if t.burst != "" {
 		t.r.note("sockperf-burst", "info", "the latency is that of a burst of "+t.burst+" messages", 0, "messages", t.burst)
 	}
 	t.judgeRate()
 	t.judgeStall()
-	t.judgeClock()
 }
 
-// finishPercentiles orders the percentiles, marks those with ten samples above, and copies all to the metrics.
-func finishPercentiles(r *Result, l *Latency) {
-	if l.Percentiles == nil {
-		l.Percentiles = []Percentile{}
-	}
-	slices.SortStableFunc(l.Percentiles, func(a, b Percentile) int { return int(math.Copysign(1, a.P-b.P)) })
+// takeLatency marks the percentiles with ten samples above them, and says which have fewer.
+func (r *Result) takeLatency(l Latency) {
 	var weak []string
+	l.Percentiles = sortPercentiles(l.Percentiles)
 	for i := range l.Percentiles {
 		q := &l.Percentiles[i]
 		q.Reliable = reliable(q.P, l.Samples)
-		name := strconv.FormatFloat(q.P, 'f', -1, 64)
-		metric(&r.Metrics, "p"+name+"_us", q.US, "us")
 		if !q.Reliable {
-			weak = append(weak, name)
+			weak = append(weak, strconv.FormatFloat(q.P, 'f', -1, 64))
 		}
 	}
-	for _, m := range []struct {
-		name string
-		v    maybe.Value[float64]
-	}{{"avg_us", l.AvgUS}, {"stddev_us", l.StddevUS}, {"min_us", l.MinUS}, {"max_us", l.MaxUS}} {
-		if v, ok := m.v.Get(); ok {
-			metric(&r.Metrics, m.name, v, "us")
-		}
-	}
+	r.setLatency(l)
 	n, known := l.Samples.Get()
 	if known && n < minSamples {
 		r.note("bench-too-few-samples", "warning", fmt.Sprintf("%d samples are too few for any statement on a distribution", n), 0, "samples", strconv.FormatInt(n, 10))
@@ -197,10 +182,7 @@ func (t *sockperfText) stillS() float64 {
 
 // judgeClock finds times that no clock in order gives.
 func (t *sockperfText) judgeClock() {
-	l, ok := t.r.Latency.Get()
-	if !ok {
-		return
-	}
+	l := t.lat
 	lowest, hasMin := l.MinUS.Get()
 	highest, hasMax := l.MaxUS.Get()
 	average, hasAvg := l.AvgUS.Get()
@@ -219,10 +201,8 @@ func (t *sockperfText) finishThroughput() {
 		return
 	}
 	tp := Throughput{MsgPerS: maybe.Some(rate), Basis: "payload", RxGbps: maybe.None[float64]("sockperf's throughput mode has no word from the receiver")}
-	metric(&t.r.Metrics, "msg_per_s", rate, "messages/s")
 	if gbps, ok := t.payloadGbps(rate); ok {
 		tp.TxGbps = maybe.Some(gbps)
-		metric(&t.r.Metrics, "tx_payload_gbps", gbps, "Gb/s")
 	}
 	loss := Loss{Sent: maybe.Some(t.total.sent), Dropped: maybe.None[float64]("sockperf's throughput mode has no word from the receiver")}
 	if got, ok := t.handled.Get(); ok {
@@ -233,7 +213,8 @@ func (t *sockperfText) finishThroughput() {
 	} else if t.w.Offered.Proto != "tcp" {
 		t.r.note("sockperf-one-way", "warning", "this is the rate of sending: UDP throughput mode prints the same without any server; compare with the count that the server prints", 0)
 	}
-	t.r.Throughput, t.r.Loss = maybe.Some(tp), maybe.Some(loss)
+	t.r.setThroughput(tp)
+	t.r.Loss = maybe.Some(loss)
 	t.judgeRate()
 }
 

@@ -76,3 +76,18 @@ func TestSockperfStreamsTogether(t *testing.T) {
 		}
 	}
 }
+
+// Whatever happened to the text, the result can be written down and says why it has no numbers.
+func TestSockperfMangled(t *testing.T) {
+	for _, c := range sockperfCaptures(t) {
+		for name, mangle := range mangled {
+			_, r := Ingest(c.argv, &Output{Mixed: mangle(c.out.All()), Ended: c.out.Ended})
+			if err := sane(r); err != nil {
+				t.Errorf("%s, %s: %v", c.name, name, err)
+			}
+			if r.Mode != modeServer && r.Failed == "" && !r.Latency.Ok() && !r.Throughput.Ok() {
+				t.Errorf("%s, %s: neither a result nor a failure", c.name, name)
+			}
+		}
+	}
+}
