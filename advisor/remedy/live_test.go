@@ -37,6 +37,13 @@ func liveActions(t *testing.T) []action.Action {
 			out = append(out, action.Action{Kind: action.IRQAffinity, IRQ: irq, CPUs: cpulist.Of(0)})
 		}
 	}
+	if list := os.Getenv("COREWISE_TEST_PARTITION"); list != "" {
+		cpus, err := cpulist.Parse(list)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, action.Action{Kind: action.CpusetPartition, Name: "corewise", CPUs: cpus})
+	}
 	return out
 }
 
@@ -48,8 +55,9 @@ func TestLive(t *testing.T) {
 	actions, st := liveActions(t), Store{t.TempDir()}
 	before := map[string]string{}
 	for _, a := range actions {
-		path := action.Writes(a)[0].Path
-		before[path], _ = Machine{}.Read(path)
+		for _, w := range action.Writes(a) {
+			before[w.Path], _ = Machine{}.Read(w.Path)
+		}
 	}
 	r, err := Apply(context.Background(), Machine{}, st, actions, Options{})
 	for _, c := range r.Changes {
@@ -66,5 +74,8 @@ func TestLive(t *testing.T) {
 		if now, _ := (Machine{}).Read(path); now != text {
 			t.Errorf("%s = %q, was %q", path, now, text)
 		}
+	}
+	if left, _ := (Machine{}).Glob("/sys/fs/cgroup/corewise"); len(left) > 0 {
+		t.Errorf("%v is still there", left)
 	}
 }
