@@ -141,6 +141,8 @@ func (run *luaRun) take(r *Result, rec pktgenRecord) {
 	switch {
 	case suffix == "error":
 		r.note("pktgen-lua-error", "error", rec.kind+" "+string(rec.body), rec.line, "reason", clip(string(rec.body)))
+	case base == "info":
+		takeVersion(r, rec)
 	case base == "done":
 		run.takeDone(rec)
 	case base == "start", base == "stop":
@@ -161,6 +163,19 @@ func (run *luaRun) take(r *Result, rec pktgenRecord) {
 		}
 	case suffix == "port", suffix == "v26", rec.kind == "port", rec.kind == "final":
 		run.takeCounters(rec)
+	}
+}
+
+// takeVersion: a side file has what the screen may have lost.
+func takeVersion(r *Result, rec pktgenRecord) {
+	var info struct {
+		Version string `json:"Pktgen_Version"`
+	}
+	if json.Unmarshal(rec.body, &info) != nil || r.Version.Ok() {
+		return
+	}
+	if v, ok := strings.CutPrefix(info.Version, "Pktgen "); ok {
+		r.Version = maybe.Some(v)
 	}
 }
 
