@@ -52,7 +52,7 @@ type pingpongRun struct {
 
 // pinned starts f on a thread of its own: locked, pinned, without signals. The TID comes back when it is ready; f
 // begins when go is closed.
-func (r *pingpongRun) pinned(cpu int, begin <-chan struct{}, done *sync.WaitGroup, f func()) (tid int, err error) {
+func (r *pingpongRun) pinned(name string, cpu int, begin <-chan struct{}, done *sync.WaitGroup, f func()) (tid int, err error) {
 	type started struct {
 		tid int
 		err error
@@ -61,6 +61,7 @@ func (r *pingpongRun) pinned(cpu int, begin <-chan struct{}, done *sync.WaitGrou
 	done.Go(func() {
 		runtime.LockOSThread() // and never unlocked: the thread ends with the goroutine
 		s := started{tid: unix.Gettid()}
+		nameThread(name)
 		if cpu >= 0 {
 			s.err = pinThread(cpulist.Of(cpu))
 		}
@@ -118,7 +119,7 @@ func (r *pingpongRun) startServer(addr netip.AddrPort, begin <-chan struct{}) (*
 	if r.cfg.Busy {
 		s.flags = unix.MSG_DONTWAIT
 	}
-	r.result.ServerTID, err = r.pinned(r.cfg.ServerCPU, begin, &r.servers, s.serve)
+	r.result.ServerTID, err = r.pinned("pp-server", r.cfg.ServerCPU, begin, &r.servers, s.serve)
 	if err != nil {
 		unix.Close(fd)
 		return nil, addr, err
@@ -188,7 +189,7 @@ func (r *pingpongRun) measureAgainst(ctx context.Context, addr netip.AddrPort, b
 		return err
 	}
 	var client sync.WaitGroup
-	tid, err := r.pinned(r.cfg.ClientCPU, begin, &client, func() { r.loop(c) })
+	tid, err := r.pinned("pp-client", r.cfg.ClientCPU, begin, &client, func() { r.loop(c) })
 	if err != nil {
 		r.stop.Store(true)
 		close(begin)

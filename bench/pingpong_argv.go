@@ -3,6 +3,7 @@ package bench
 import (
 	"fmt"
 	"net/netip"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -213,10 +214,13 @@ type Pingpong struct{}
 // Name implements Adapter.
 func (Pingpong) Name() string { return "pingpong" }
 
-// Recognise implements Adapter.
+// Recognise implements Adapter: corewise under its own name, or under the one that this process has.
 func (Pingpong) Recognise(cmd Command) bool {
-	name := filepath.Base(cmd.Program)
-	return (name == "corewise" || name == "exe") && len(cmd.Args) > 0 && cmd.Args[0] == PingpongCommand
+	if len(cmd.Args) == 0 || cmd.Args[0] != PingpongCommand {
+		return false
+	}
+	own, err := os.Executable()
+	return strings.HasPrefix(filepath.Base(cmd.Program), "corewise") || err == nil && own == cmd.Program
 }
 
 // Describe implements Adapter.

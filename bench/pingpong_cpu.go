@@ -5,6 +5,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"unsafe" // prctl takes a pointer
 
 	"golang.org/x/sys/unix"
 
@@ -108,6 +109,12 @@ func (c *PingpongConfig) place() (warnings []string, err error) {
 		warnings = append(warnings, fmt.Sprintf("both ends share CPU %d: every message waits for a switch", c.ClientCPU))
 	}
 	return warnings, nil
+}
+
+// nameThread gives the calling thread a name that ps and the probes show.
+func nameThread(name string) {
+	b := append([]byte(name), 0)
+	unix.Prctl(unix.PR_SET_NAME, uintptr(unsafe.Pointer(&b[0])), 0, 0, 0)
 }
 
 // blockSignals keeps every signal from the calling thread, so that none interrupts a measurement.

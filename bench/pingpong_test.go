@@ -269,6 +269,10 @@ func TestPingpongDescribe(t *testing.T) {
 	if len(w.Roles) != 1 || w.Peer.Or("") != "192.0.2.9" || hasCode(w.Notes, "bench-loopback") {
 		t.Errorf("%+v", w)
 	}
+	own := self(t)[0]
+	if w, _ = Ingest([]string{own, "pingpong"}, nil); w.Kind != "pingpong" {
+		t.Errorf("under its own path: %s", w.Kind)
+	}
 	w, _ = Ingest([]string{"corewise", "run"}, nil)
 	if w.Kind == "pingpong" {
 		t.Error("another subcommand is taken for the workload")
