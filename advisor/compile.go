@@ -186,10 +186,6 @@ func (c *compiler) template(t text) *template {
 	return tp
 }
 
-func newExpr(t text, w want, key envKey, envs *envs) *expr {
-	return &expr{text: t, body: t.s, want: w, key: key, envs: envs}
-}
-
 // orRoot gives a text that is not in the file the position of the file's first value.
 func orRoot(t text, src *source) text {
 	if t.node == nil {

@@ -218,7 +218,7 @@ func TestRuleOutcomes(t *testing.T) {
 		},
 	}
 	var got []string
-	outcomes := rs.evaluate(bindFacts(t, rs.schema, &f))
+	outcomes := rs.rules[0].evaluate(bindFacts(t, rs.schema, &f), true)
 	for _, o := range outcomes {
 		line := o.subject + " " + string(o.status)
 		for _, m := range o.missing {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"cel.dev/cel-go/cel"
 	"cel.dev/cel-go/common/types"
@@ -35,7 +36,8 @@ type envs struct {
 	mu     sync.Mutex
 	known  map[envKey]*cel.Env
 	// progs shares programs between rules: guards such as host.kind == 'vm' stand in many.
-	progs sync.Map // progKey -> compiled
+	progs  sync.Map // progKey -> compiled
+	lastID atomic.Int64
 }
 
 type progKey struct {
@@ -43,10 +45,12 @@ type progKey struct {
 	want, body string
 }
 
-// compiled is a program and the type of its result.
+// compiled is a program and the type of its result. id is its place in a host's memo; -1 where the result depends on the
+// element of a list.
 type compiled struct {
 	prog cel.Program
 	out  *cel.Type
+	id   int
 }
 
 // envKey is a list's name ("": no `it`), and the type of the variable x of an action's `for` ("": none).

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"cel.dev/cel-go/common/types"
 	"cel.dev/cel-go/common/types/ref"
@@ -22,32 +23,39 @@ type outcome struct {
 	vars    *vars
 }
 
-// evaluate answers every rule for every subject, in order of the rules' ids.
+// evaluate answers every rule for every subject, in order of the rules' ids. What holds is left out.
 func (rs *RuleSet) evaluate(b *bound) []outcome {
+	b.memo = make([]atomic.Pointer[ref.Val], rs.envs.lastID.Load())
 	out := make([][]outcome, len(rs.rules))
 	parallel(len(rs.rules), func(i int) {
 		if r := rs.rules[i]; r.appliesTo(bench.Goal(b.goal)) {
-			out[i] = r.evaluate(b)
+			out[i] = r.evaluate(b, false)
 		}
 	})
 	return slices.Concat(out...)
 }
 
 // evaluate answers one rule: once, or once for each element of its list. A list that is missing as a whole makes one
-// unknown.
-func (r *Rule) evaluate(b *bound) []outcome {
+// unknown. Outcomes that hold are only told where they are wanted.
+func (r *Rule) evaluate(b *bound, holds bool) []outcome {
 	if r.each == nil {
-		return []outcome{r.decide(&vars{facts: b}, -1)}
+		return wanted(nil, r.decide(&vars{facts: b}, -1), holds)
 	}
 	if u := b.whole[r.each.name]; u != nil {
 		return []outcome{{rule: r, status: Unknown, missing: b.schema.missing(u, r.each), vars: &vars{facts: b}}}
 	}
-	elems := b.elems[r.each.name]
-	out := make([]outcome, 0, len(elems))
-	for i, e := range elems {
-		out = append(out, r.decide(&vars{facts: b, it: e}, i))
+	var out []outcome
+	for i, e := range b.elems[r.each.name] {
+		out = wanted(out, r.decide(&vars{facts: b, it: e}, i), holds)
 	}
 	return out
+}
+
+func wanted(out []outcome, o outcome, holds bool) []outcome {
+	if o.status == Holds && !holds {
+		return out
+	}
+	return append(out, o)
 }
 
 // decide is !(any unless) && when in three-valued logic, for the i-th element of the rule's list (-1: once for the host).

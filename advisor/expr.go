@@ -22,10 +22,21 @@ type expr struct {
 	key    envKey
 	envs   *envs
 
-	once     sync.Once
-	prog     cel.Program
-	out      *cel.Type
+	once sync.Once
+	compiled
 	problems Problems
+}
+
+// element finds the variables that differ from one element of a list to the next.
+var element = regexp.MustCompile(`\b(it|x)\b`)
+
+// newExpr makes an expression. One that does not name the element is compiled without it: it has one value for the whole
+// host, however many elements and rules ask for it.
+func newExpr(t text, w want, key envKey, envs *envs) *expr {
+	if !element.MatchString(t.s) {
+		key = envKey{}
+	}
+	return &expr{text: t, body: t.s, want: w, key: key, envs: envs}
 }
 
 // want is the set of result types that fit a place.
@@ -61,12 +72,17 @@ func (e *expr) compile() Problems {
 	e.once.Do(func() {
 		key := progKey{e.key, e.want.name, e.body}
 		if c, ok := e.envs.progs.Load(key); ok {
-			e.prog, e.out = c.(compiled).prog, c.(compiled).out
+			e.compiled = c.(compiled)
 			return
 		}
-		if e.problems = e.compileNow(); len(e.problems) == 0 {
-			e.envs.progs.Store(key, compiled{e.prog, e.out})
+		if e.problems = e.compileNow(); len(e.problems) > 0 {
+			return
 		}
+		e.id = -1
+		if e.key == (envKey{}) {
+			e.id = int(e.envs.lastID.Add(1)) - 1
+		}
+		e.envs.progs.Store(key, e.compiled)
 	})
 	return e.problems
 }
@@ -191,9 +207,18 @@ func (e *expr) eval(vars *vars) (ref.Val, error) {
 	if ps := e.compile(); len(ps) > 0 {
 		return nil, ps.err()
 	}
+	memo := vars.facts.memo
+	if e.id >= 0 && e.id < len(memo) {
+		if v := memo[e.id].Load(); v != nil {
+			return *v, nil
+		}
+	}
 	v, _, err := e.prog.Eval(vars)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", e.where(), err)
+	}
+	if e.id >= 0 && e.id < len(memo) {
+		memo[e.id].Store(&v)
 	}
 	return v, nil
 }

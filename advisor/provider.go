@@ -3,6 +3,7 @@ package advisor
 import (
 	"fmt"
 	"reflect"
+	"sync/atomic"
 
 	"cel.dev/cel-go/common/types"
 	"cel.dev/cel-go/common/types/ref"
@@ -68,6 +69,7 @@ func (p *provider) NativeToValue(v any) ref.Val {
 // getter reads one fact from *struct: its value, or CEL's unknown.
 func (p *provider) getter(st *structType, f *field) ref.FieldGetter {
 	convert, name := p.converter(f), reflect.ValueOf(f.name)
+	var last atomic.Pointer[lastUnknown] // most elements of a host lack a field for one and the same reason
 	return func(target any) (any, error) {
 		ptr := reflect.ValueOf(target)
 		if ptr.Kind() != reflect.Pointer || ptr.Type().Elem() != st.goType {
@@ -77,12 +79,24 @@ func (p *provider) getter(st *structType, f *field) ref.FieldGetter {
 		if st.unknown >= 0 {
 			if m := v.Field(st.unknown); m.Len() > 0 {
 				if why := m.MapIndex(name); why.IsValid() {
-					return unknownField(st, f, why.String()), nil
+					reason := why.String()
+					u := last.Load()
+					if u == nil || u.why != reason {
+						u = &lastUnknown{reason, unknownField(st, f, reason)}
+						last.Store(u)
+					}
+					return u.value, nil
 				}
 			}
 		}
 		return convert(v.Field(f.index)), nil
 	}
+}
+
+// lastUnknown is the unknown value that a getter gave last; values are never changed, so it can be given again.
+type lastUnknown struct {
+	why   string
+	value *types.Unknown
 }
 
 // converter turns a Go field into a CEL value without going through an interface where that can be avoided.

@@ -85,7 +85,7 @@ func (t *ruleTest) run(test *testSpec) {
 		t.notForGoal(test)
 		return
 	}
-	outcomes := t.rule.evaluate(b)
+	outcomes := t.rule.evaluate(b, true)
 	for _, o := range outcomes {
 		t.guard(o.vars)
 	}

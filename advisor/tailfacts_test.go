@@ -24,7 +24,7 @@ func TestExplainedShareFromTheTail(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := r.evaluate(b)[0].finding()
+	c, err := r.evaluate(b, false)[0].finding()
 	if err != nil || c.ExplainedShare == nil || *c.ExplainedShare != 0.75 {
 		t.Errorf("got %+v, %v", c.ExplainedShare, err)
 	}
@@ -32,7 +32,7 @@ func TestExplainedShareFromTheTail(t *testing.T) {
 	if b, err = rs.schema.bind(&f, "latency"); err != nil {
 		t.Fatal(err)
 	}
-	if c, err = r.evaluate(b)[0].finding(); err != nil || c.ExplainedShare != nil {
+	if c, err = r.evaluate(b, false)[0].finding(); err != nil || c.ExplainedShare != nil {
 		t.Errorf("without samples: %v, %v", c.ExplainedShare, err)
 	}
 }

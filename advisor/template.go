@@ -47,7 +47,9 @@ func parseTemplate(t text, key envKey, envs *envs) (*template, *Problem) {
 		if plain != "" {
 			tp.parts, plain = append(tp.parts, part{plain: plain}), ""
 		}
-		tp.parts = append(tp.parts, part{expr: &expr{text: t, offset: offset, body: body, want: wantText(), key: key, envs: envs}})
+		e := newExpr(text{body, t.node, t.src}, wantText(), key, envs)
+		e.text, e.offset = t, offset
+		tp.parts = append(tp.parts, part{expr: e})
 		offset += utf8.RuneCountInString(body) + 1
 		rest = rest[i+2+len(body)+1:]
 	}

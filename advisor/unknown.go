@@ -1,6 +1,7 @@
 package advisor
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -65,7 +66,7 @@ func (s *schema) groupOf(typeName string, each *group) string {
 
 func dedupMissing(facts []MissingFact) []MissingFact {
 	slices.SortFunc(facts, func(a, b MissingFact) int {
-		return strings.Compare(a.Path+trailSep+a.Reason, b.Path+trailSep+b.Reason)
+		return cmp.Or(strings.Compare(a.Path, b.Path), strings.Compare(a.Reason, b.Reason))
 	})
 	return slices.Compact(facts)
 }

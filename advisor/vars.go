@@ -3,6 +3,7 @@ package advisor
 import (
 	"fmt"
 	"reflect"
+	"sync/atomic"
 
 	"cel.dev/cel-go/cel"
 	"cel.dev/cel-go/common/types"
@@ -16,6 +17,7 @@ type bound struct {
 	elems  map[string][]any          // list -> its elements as objects
 	whole  map[string]*types.Unknown // groups and lists that are missing as a whole
 	goal   string
+	memo   []atomic.Pointer[ref.Val] // results that are the same for every element, by compiled.id
 }
 
 // bind prepares facts, a pointer to a value of the schema's type.
