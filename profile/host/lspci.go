@@ -36,8 +36,9 @@ func (l lspci) fill(p *PCI) {
 		return
 	}
 	t := parseLspci(lines)
+	p.Name = prefer(p.Name, t.Name)
 	if isVirtual(p) {
-		virtualFunction(&t)
+		return
 	}
 	p.PayloadBytes, p.ReadReqBytes = prefer(p.PayloadBytes, t.PayloadBytes), prefer(p.ReadReqBytes, t.ReadReqBytes)
 	p.PayloadCapBytes = prefer(p.PayloadCapBytes, t.PayloadCapBytes)
@@ -46,7 +47,6 @@ func (l lspci) fill(p *PCI) {
 	p.ASPM, p.ACS = prefer(p.ASPM, t.ASPM), prefer(p.ACS, t.ACS)
 	p.SpeedGTs, p.MaxSpeedGTs = prefer(p.SpeedGTs, t.SpeedGTs), prefer(p.MaxSpeedGTs, t.MaxSpeedGTs)
 	p.Width, p.MaxWidth = prefer(p.Width, t.Width), prefer(p.MaxWidth, t.MaxWidth)
-	p.Name = prefer(p.Name, t.Name)
 }
 
 var (

@@ -9,8 +9,13 @@ import (
 	"github.com/corewise/corewise/profile/maybe"
 )
 
-// readConfig decodes the configuration space. A function in a sleep state is left alone: reading would wake it up.
+// readConfig decodes the configuration space. A function in a sleep state is left alone: reading would wake it up; so are
+// virtual functions, of which there may be hundreds: their control bits belong to the physical function.
 func readConfig(s *Source, dir string, p *PCI) {
+	if isVirtual(p) {
+		configMissing(p, p.BDF+" is a virtual function: these bits belong to its physical function")
+		return
+	}
 	if s.Text(dir+"/power/runtime_status").Or("") == "suspended" {
 		configMissing(p, p.BDF+" is suspended; reading its configuration space would wake it")
 		return
@@ -95,10 +100,6 @@ func parseExpress(c []byte, p *PCI) {
 		return
 	}
 	p.PayloadCapBytes = size(devCap&7, "DevCap MaxPayload")
-	if isVirtual(p) {
-		virtualFunction(p)
-		return
-	}
 	p.PayloadBytes = size(devCtl>>5&7, "DevCtl MaxPayload")
 	p.ReadReqBytes = size(devCtl>>12&7, "DevCtl MaxReadReq")
 	p.RelaxedOrdering = maybe.Some(devCtl&(1<<4) != 0)
@@ -120,16 +121,9 @@ func size(code uint32, what string) maybe.Value[int] {
 	return maybe.Some(128 << code)
 }
 
-// isVirtual reports a virtual function; a guest sees one without physfn link.
+// isVirtual reports a virtual function, whose control bits are reserved and read zero (SR-IOV specification). A guest sees
+// one without physfn link.
 func isVirtual(p *PCI) bool { return p.PhysFn != "" || p.Vendor == "0x15b3" && mlxVF[p.Device] }
-
-// virtualFunction: the control bits of a VF are reserved and read zero (SR-IOV specification); its PF decides.
-func virtualFunction(p *PCI) {
-	why := p.BDF + " is a virtual function: these bits belong to its physical function"
-	p.PayloadBytes, p.ReadReqBytes = maybe.None[int](why), maybe.None[int](why)
-	p.RelaxedOrdering, p.ExtTag, p.TenBitTag = maybe.None[bool](why), maybe.None[bool](why), maybe.None[bool](why)
-	p.ASPM = maybe.None[string](why)
-}
 
 func portType(code uint32) maybe.Value[string] {
 	names := map[uint32]string{0: "endpoint", 1: "legacy-endpoint", 4: "root-port", 5: "upstream-port",

@@ -167,14 +167,16 @@ func TestConfigReservedCodes(t *testing.T) {
 }
 
 func TestVirtualFunctionBits(t *testing.T) {
+	src := sourceOf(t, "-- sys/d/config.hex --\n"+hex.EncodeToString(sampleConfig(t))+"\n")
 	for _, p := range []PCI{{BDF: "0000:81:00.2", PhysFn: "0000:81:00.0"}, {BDF: "0000:00:05.0", Vendor: "0x15b3", Device: "0x101e"}} {
-		if err := parseConfig(sampleConfig(t), &p); err != nil {
-			t.Fatal(err)
-		}
+		readConfig(src, "/sys/d", &p)
 		isMissing(t, "relaxed ordering", p.RelaxedOrdering, "virtual function")
 		isMissing(t, "MaxReadReq", p.ReadReqBytes, "virtual function")
 		isMissing(t, "width", p.Width, "not read")
 	}
+	p := PCI{BDF: "0000:81:00.0", Vendor: "0x15b3", Device: "0x1017"}
+	readConfig(src, "/sys/d", &p)
+	is(t, "MaxReadReq of the physical function", p.ReadReqBytes, 4096)
 }
 
 func TestSuspendedFunctionIsLeftAlone(t *testing.T) {

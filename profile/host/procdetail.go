@@ -75,6 +75,10 @@ func (c *procScan) userDetail(p *Proc, dir string) {
 }
 
 func (c *procScan) numaMaps(p *Proc, dir string) {
+	if c.onlyNamed && !reDataPlane.MatchString(p.Comm) {
+		p.NUMAPolicy = maybe.None[string]("numa_maps is read only of the workload and of known data-plane programs")
+		return
+	}
 	if p.RSSBytes.Or(0) > maxNUMAMapsRSS {
 		p.NUMAPolicy = maybe.None[string]("numa_maps was not read: more than 32 GiB resident in small pages would be walked")
 		return

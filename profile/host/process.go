@@ -37,7 +37,7 @@ var rePerCPU = regexp.MustCompile(`/\d+(:|H|$)`)
 // readProcs reads processes and threads. Of a host tree everything is read. On a live host, where there may be 100,000
 // threads, every process's own stat is read, and in detail only: programs of reDataPlane, programs with real-time threads,
 // programs that used more than a fifth of a CPU since their start, and threads that last ran on an isolated CPU. The
-// workload itself is read by ReadProcs, whatever its name.
+// workload itself is read by ReadProcs, whatever its name. The page tables of processes outside reDataPlane are left alone.
 func readProcs(s *Source, h *Host) {
 	names, err := s.Dir("/proc")
 	if err != nil {
@@ -46,7 +46,7 @@ func readProcs(s *Source, h *Host) {
 	}
 	scan := procScan{s: s, h: h, budget: maxThreads, uptimeTicks: uptimeTicks(s)}
 	if s.Live {
-		scan.budget = maxLiveThreads
+		scan.budget, scan.onlyNamed = maxLiveThreads, true
 		scan.isolated = h.CPU.Isolated.Or(nil).Or(h.CPU.NohzFull.Or(nil))
 	}
 	count := 0
@@ -89,6 +89,7 @@ type procScan struct {
 	uptimeTicks float64
 	budget      int // stat files of threads that may still be read
 	skipped     int
+	onlyNamed   bool // read numa_maps only of the programs of reDataPlane
 }
 
 func uptimeTicks(s *Source) float64 {
