@@ -149,6 +149,8 @@ type PCI struct {
 	TenBitCompleter maybe.Value[bool]   `json:"ten_bit_tag_completer,omitzero"` // DevCap2: answers 10-bit tags
 	PortType        maybe.Value[string] `json:"port_type,omitzero"`             // endpoint, root-port, upstream-port, downstream-port ...
 	AERStatus       maybe.Value[string] `json:"aer_status,omitzero"`            // set bits of the AER status registers, by lspci's names; sticky
+	// FirmwareParams is mlxconfig's query: CQE_COMPRESSION -> BALANCED(0), as it will be at the next boot.
+	FirmwareParams map[string]string `json:"firmware_params,omitempty"`
 }
 
 // BAR is one memory region of a PCI function with its page-attribute type, where debugfs told.

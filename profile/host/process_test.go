@@ -178,3 +178,19 @@ func TestHugeProcessKeepsItsLock(t *testing.T) {
 	list := ReadProcs(s, 7)
 	isMissing(t, "policy", list[0].NUMAPolicy, "32 GiB")
 }
+
+func FuzzProcText(f *testing.F) {
+	f.Add("LD_PRELOAD=libvma.so\x00PATH=/bin\x00", "7f00-7f01 r-xp 0 08:01 1 /usr/lib/libvma.so.9 (deleted)\n")
+	f.Fuzz(func(t *testing.T, environ, maps string) {
+		for name := range parseEnviron(environ) {
+			if !reEnv.MatchString(name) {
+				t.Fatalf("kept %q", name)
+			}
+		}
+		for _, lib := range parseMaps(maps) {
+			if strings.ContainsAny(lib, "/ \n") {
+				t.Fatalf("library %q", lib)
+			}
+		}
+	})
+}

@@ -2,8 +2,10 @@ package host
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
+	"github.com/corewise/corewise/profile/cpulist"
 	"github.com/corewise/corewise/profile/maybe"
 )
 
@@ -105,4 +107,17 @@ func TestParseINI(t *testing.T) {
 	if conf[".a"] != "1" || conf["b.c"] != "d = e" || conf[".x"] != "y" || len(conf) != 3 {
 		t.Errorf("%v", conf)
 	}
+}
+
+func FuzzTunedConf(f *testing.F) {
+	f.Add("[main]\ninclude=a, b\n[x]\ny = z\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		for key := range parseINI(text) {
+			if !strings.Contains(key, ".") {
+				t.Fatalf("key %q without a section", key)
+			}
+		}
+		listed(text, "tuned")
+		addAffinity(maybe.None[cpulist.Set]("x"), text, "f")
+	})
 }

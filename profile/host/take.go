@@ -43,6 +43,7 @@ func areas() []func(*Source, *Host) {
 		readPower,
 		readNICs,
 		readPCI,
+		readDeviceParams,
 		readRDMA,
 		readNet,
 		readStorage,
