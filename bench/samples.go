@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 )
 
 // Sample is one message: when it was sent, in nanoseconds of the log's clock, and how long its round trip took.
@@ -125,18 +126,28 @@ func ReadSamples(r io.Reader) (SampleLog, error) {
 	if _, err := in.Discard(int(size - sampleHeaderSize)); err != nil {
 		return SampleLog{}, fmt.Errorf("read samples: header: %w", err)
 	}
-	log := SampleLog{Clock: ClockUnknown}
+	log := SampleLog{Clock: ClockUnknown, Samples: make([]Sample, 0, expectedRows(r, sampleSize))}
 	if c := le.Uint32(h[16:]); int(c) < len(sampleClocks) {
 		log.Clock = sampleClocks[c]
 	}
 	return log, log.readRecords(in, le.Uint64(h[32:]))
 }
 
-// readRecords reads up to promised records; 0: all. What the header promises is not allocated in advance beyond reason.
-func (l *SampleLog) readRecords(in io.Reader, promised uint64) error {
-	if promised > 0 {
-		l.Samples = make([]Sample, 0, min(promised, 1<<20))
+// expectedRows spares the copies of a growing slice where the size of the file is known.
+func expectedRows(r io.Reader, rowBytes int64) int64 {
+	f, ok := r.(interface{ Stat() (fs.FileInfo, error) })
+	if !ok {
+		return 0
 	}
+	st, err := f.Stat()
+	if err != nil || !st.Mode().IsRegular() {
+		return 0
+	}
+	return min(st.Size()/rowBytes, MaxSamples)
+}
+
+// readRecords reads up to promised records; 0: all. The header's promise is not believed before it is kept.
+func (l *SampleLog) readRecords(in io.Reader, promised uint64) error {
 	var rec [sampleSize]byte
 	for promised == 0 || uint64(len(l.Samples)) < promised {
 		switch _, err := io.ReadFull(in, rec[:]); {

@@ -9,6 +9,9 @@ import (
 	"strings"
 )
 
+// fullLogRowBytes is the least that a row of four columns takes; it has 39 to 44 bytes.
+const fullLogRowBytes = 39
+
 // logColumns says where a row of a full log has its two times.
 type logColumns struct{ tx, rx int }
 
@@ -19,7 +22,7 @@ type logColumns struct{ tx, rx int }
 //
 // It reads as a stream; memory is 16 bytes a row.
 func (Sockperf) ReadSamples(r io.Reader, span Span) (SampleLog, error) {
-	log := SampleLog{Clock: ClockUnknown}
+	log := SampleLog{Clock: ClockUnknown, Samples: make([]Sample, 0, expectedRows(r, fullLogRowBytes))}
 	in := bufio.NewReaderSize(r, 1<<20)
 	var columns logColumns
 	begun := false
