@@ -1,10 +1,6 @@
 package host
 
-import (
-	"fmt"
-
-	"github.com/corewise/corewise/profile/maybe"
-)
+import "fmt"
 
 // readIdle reads the idle states of every CPU (Documentation/admin-guide/pm/cpuidle.rst). Names and latencies belong to the
 // driver and are read once for each kind of CPU; switches and counters are the CPU's own.
@@ -58,24 +54,4 @@ func readStateUse(s *Source, dir string, st *IdleState) {
 	usage, timeUS := s.Int64(d+"/usage"), s.Int64(d+"/time")
 	st.Counted = usage.Ok() && timeUS.Ok()
 	st.Usage, st.TimeUS = usage.Or(0), timeUS.Or(0)
-}
-
-// DeepestIdle is the deepest state that a CPU may enter: enabled, and no slower to leave than the PM-QoS requests in force
-// allow. Missing when the CPU shows no idle states.
-func (p *Power) DeepestIdle(cpu int) maybe.Value[IdleState] {
-	states := p.Idle[cpu]
-	if len(states) == 0 {
-		return maybe.Nonef[IdleState]("CPU %d shows no idle states: %s", cpu, orElse(p.Why, "no cpuidle directory"))
-	}
-	limit := p.DMALatencyUS.Or(noDMALatency)
-	if own, ok := p.ResumeLatencyUS[cpu]; ok {
-		limit = min(limit, own)
-	}
-	deepest := states[0] // the kernel falls back to state 0 whatever the limit is
-	for _, st := range states {
-		if !st.Disabled && st.LatencyUS <= limit && st.LatencyUS >= deepest.LatencyUS {
-			deepest = st
-		}
-	}
-	return maybe.Some(deepest)
 }

@@ -75,15 +75,15 @@ func TestEPYCWithNPS4(t *testing.T) {
 	wantFacts(t, facts(c.Package.Or(-1), c.Node, c.Siblings, c.L3, h.CPU.SMTActive.Or(false), h.CPU.Isolated.Or(nil), h.CPU.NohzFull.Or(nil), h.Kernel.WorkqueueMask.Or(nil)),
 		facts(0, 1, "5,37", "4-7,36-39", true, "6-7,38-39", "6-7,38-39", "0-5,8-37,40-63"))
 	n := h.NIC("enp33s0f0np0")
-	wantFacts(t, facts(n.Node.Or(-9), n.Driver.Or(""), n.PSID.Or(""), len(n.IRQs), h.IRQ.IRQs[1].Effective.Or(nil), h.IRQ.IRQs[1].Role, h.IRQ.IRQs[0].Role, h.Power.DeepestIdle(6).Or(IdleState{}).Name, h.Power.EPP[6]),
-		facts(1, "mlx5_core", "MT_0000000359", 5, "5", "txrx", "async", "C1", "performance"))
+	wantFacts(t, facts(n.Node.Or(-9), n.Driver.Or(""), n.PSID.Or(""), len(n.IRQs), h.IRQ.IRQs[1].Effective.Or(nil), h.IRQ.IRQs[1].Role, h.IRQ.IRQs[0].Role, h.Power.Idle[6][2].Disabled, h.Power.EPP[6]),
+		facts(1, "mlx5_core", "MT_0000000359", 5, "5", "txrx", "async", true, "performance"))
 }
 
 func TestIceLakeWithSNC(t *testing.T) {
 	h := oddHost(t, "icelake-snc")
 	wantFacts(t, facts(nodesOf(h), h.NUMA.Nodes[2].Distance), facts("0:0-3,16-19 1:4-7,20-23 2:8-11,24-27 3:12-15,28-31 ", "map[0:20 1:20 2:10 3:11]"))
 	a, b := h.CPU.CPUs[0], h.CPU.CPUs[4]
-	wantFacts(t, facts(a.Node, b.Node, a.Package.Or(-1) == b.Package.Or(-2), a.L3.Equal(b.L3), a.L3, h.NIC("ens2f0").Node.Or(-9), h.Power.DeepestIdle(0).Or(IdleState{}).Name, h.Power.Governors[3]),
+	wantFacts(t, facts(a.Node, b.Node, a.Package.Or(-1) == b.Package.Or(-2), a.L3.Equal(b.L3), a.L3, h.NIC("ens2f0").Node.Or(-9), h.Power.Idle[0][3].Name, h.Power.Governors[3]),
 		facts(0, 1, true, true, "0-7,16-23", 2, "C6", "powersave"))
 }
 

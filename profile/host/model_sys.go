@@ -80,7 +80,7 @@ type Power struct {
 	Idle              map[int][]IdleState `json:"idle,omitempty"`                     // CPU -> states in index order; the index is not the C-number
 	DMALatencyUS      maybe.Value[int]    `json:"cpu_dma_latency_us,omitzero"`        // request in force; 2000000000 is none
 	DMALatencyHolders []int               `json:"cpu_dma_latency_holders,omitempty"`  // pids with the device open
-	ResumeLatencyUS   map[int]int         `json:"pm_qos_resume_latency_us,omitempty"` // CPU -> limit
+	ResumeLatencyUS   map[int]int         `json:"pm_qos_resume_latency_us,omitempty"` // CPU -> limit, 0 included; a CPU without a limit is left out
 	PackageThrottles  map[int]int64       `json:"package_throttles,omitempty"`        // thermal_throttle/package_throttle_count; totals
 	CoreThrottles     map[int]int64       `json:"core_throttles,omitempty"`
 	Why               string              `json:"why,omitempty"`           // why cpufreq or cpuidle is absent

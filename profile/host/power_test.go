@@ -3,6 +3,7 @@ package host
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -25,31 +26,43 @@ func idleTree(cpus int, rest string) string {
 	return b.String() + rest
 }
 
-func TestDeepestIdle(t *testing.T) {
-	for _, c := range []struct{ name, rest, want string }{
-		{"no request", "-- dev/cpu_dma_latency.hex --\n00943577\n", "C6"},
-		{"request of 4 us", "-- dev/cpu_dma_latency.hex --\n04000000\n", "C1E"},
-		{"request of 3 us", "-- dev/cpu_dma_latency.hex --\n03000000\n", "C1"},
-		{"request of 0 us", "-- dev/cpu_dma_latency.hex --\n00000000\n", "POLL"},
-		{"unreadable request", "", "C6"},
-		{"C6 disabled on the CPU", "-- sys/devices/system/cpu/cpu1/cpuidle/state3/disable --\n1\n", "C1E"},
-		{"limit of the CPU", "-- sys/devices/system/cpu/cpu0/power/pm_qos_resume_latency_us --\n0\n-- sys/devices/system/cpu/cpu1/power/pm_qos_resume_latency_us --\n1\n", "C1"},
-		{"no latency tolerated", "-- sys/devices/system/cpu/cpu0/power/pm_qos_resume_latency_us --\n0\n-- sys/devices/system/cpu/cpu1/power/pm_qos_resume_latency_us --\nn/a\n", "POLL"},
-		{"0 is no limit", "-- sys/devices/system/cpu/cpu0/power/pm_qos_resume_latency_us --\n0\n-- sys/devices/system/cpu/cpu1/power/pm_qos_resume_latency_us --\n0\n", "C6"},
-	} {
-		h := readAreas(sourceOf(t, idleTree(2, c.rest)), readCPU, readPower)
-		if got := h.Power.DeepestIdle(1).Or(IdleState{}).Name; got != c.want {
-			t.Errorf("%s: %s, want %s", c.name, got, c.want)
-		}
-		if st := h.Power.Idle[1][3]; st.Usage != 13 || !st.Counted || st.Name != "C6" {
-			t.Errorf("%s: %+v", c.name, st)
-		}
+// States go by name and latency, not by index; switches, counters and limits belong to each CPU.
+func TestIdleStates(t *testing.T) {
+	h := readAreas(sourceOf(t, idleTree(2, `-- dev/cpu_dma_latency.hex --
+04000000
+-- sys/devices/system/cpu/cpu1/cpuidle/state3/disable --
+1
+-- sys/devices/system/cpu/cpu0/power/pm_qos_resume_latency_us --
+n/a
+-- sys/devices/system/cpu/cpu1/power/pm_qos_resume_latency_us --
+0
+`)), readCPU, readPower)
+	p := h.Power
+	want := []IdleState{
+		{Index: 0, Name: "POLL", Usage: 10, TimeUS: 5, Counted: true}, {Index: 1, Name: "C1", LatencyUS: 1, Usage: 11, TimeUS: 5, Counted: true},
+		{Index: 2, Name: "C1E", LatencyUS: 4, Usage: 12, TimeUS: 5, Counted: true}, {Index: 3, Name: "C6", LatencyUS: 170, Usage: 13, TimeUS: 5, Counted: true, Disabled: true},
+	}
+	if !slices.Equal(p.Idle[1], want) {
+		t.Errorf("CPU 1: %+v", p.Idle[1])
+	}
+	if c6 := p.Idle[0][3]; c6.Disabled || c6.Usage != 3 {
+		t.Errorf("CPU 0: %+v", c6)
+	}
+	if p.DMALatencyUS != maybe.Some(4) || !maps.Equal(p.ResumeLatencyUS, map[int]int{0: 0}) {
+		t.Errorf("limits %v %v: n/a is 0 us, 0 is none", p.DMALatencyUS, p.ResumeLatencyUS)
+	}
+}
+
+func TestUncountedIdleStates(t *testing.T) {
+	text := strings.ReplaceAll(idleTree(1, ""), "/usage --", "/usage.gone --")
+	if st := readAreas(sourceOf(t, text), readCPU, readPower).Power.Idle[0][3]; st.Counted || st.Name != "C6" {
+		t.Errorf("%+v", st)
 	}
 }
 
 func TestNoIdleStates(t *testing.T) {
 	h := readAreas(sourceOf(t, "-- sys/devices/system/cpu/online --\n0\n-- sys/devices/system/cpu/cpuidle/current_driver --\nnone\n"), readCPU, readPower)
-	if len(h.Power.Idle) != 0 || h.Power.DeepestIdle(0).Ok() || !strings.Contains(h.Power.Why, "none") || !strings.Contains(h.Power.Why, "cpufreq") {
+	if len(h.Power.Idle) != 0 || !strings.Contains(h.Power.Why, "none") || !strings.Contains(h.Power.Why, "cpufreq") {
 		t.Errorf("idle %v, why %q", h.Power.Idle, h.Power.Why)
 	}
 }

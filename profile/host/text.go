@@ -14,16 +14,6 @@ func (h *Host) gap(path, format string, args ...any) {
 	h.Gaps = append(h.Gaps, Gap{Path: path, Reason: fmt.Sprintf(format, args...)})
 }
 
-// GapAt returns why a whole file could not be read or understood.
-func (h *Host) GapAt(path string) (reason string, found bool) {
-	for _, g := range h.Gaps {
-		if g.Path == path {
-			return g.Reason, true
-		}
-	}
-	return "", false
-}
-
 // need reads a file that every Linux host has; its absence is a gap too, since no field of Host can tell why it is empty.
 func (h *Host) need(s *Source, p string) ([]byte, bool) {
 	b, err := s.Read(p)
