@@ -70,8 +70,6 @@ func (l *linter) power() {
 		l.note(Warning, "kargs-wrong-cpu", intel, "intel_idle is for Intel processors: on AMD it does nothing; processor.max_cstate is the argument").Drop = []string{intel.Key}
 	case hasIntel && intel.Value == "0" && !hasACPI && idle.Value != "poll":
 		l.note(Error, "kargs-cstate-half", intel, "intel_idle.max_cstate=0 only switches to acpi_idle, which goes as deep: processor.max_cstate=1 belongs to it").Set = []string{"processor.max_cstate=1"}
-	case hasIntel && hasACPI && intel.Value != "0" && l.h.Vendor == "intel":
-		l.note(Info, "kargs-redundant", acpi, "processor.max_cstate counts only when intel_idle is off (intel_idle.max_cstate=0)")
 	}
 	if hasACPI && acpi.Value == "0" {
 		l.note(Info, "kargs-cstate-zero", acpi, "processor.max_cstate=0 is the same as 1")
@@ -138,29 +136,31 @@ var (
 // hugepages checks that counts follow their sizes and that both can be read.
 func (l *linter) hugepages() {
 	var open *Word // a size that waits for its count
+	counted := false
 	for i, w := range l.words {
 		switch w.Name() {
 		case "hugepagesz":
-			l.openSize(open)
+			l.openSize(open, counted)
 			open = &l.words[i]
 			l.hugeSize(w)
 		case "default_hugepagesz":
 			l.hugeSize(w)
 		case "hugepages":
-			open = nil
+			open, counted = nil, true
 			switch {
 			case !hugeCount.MatchString(w.Value):
-				l.note(Error, "kargs-hugepages-count", w, "hugepages=%s is not a number of pages; the size goes into hugepagesz= before it", w.Value)
+				l.note(Error, "kargs-hugepages-count", w, "hugepages=%s is not a number of pages (the kernel reads the digits alone); a size goes into hugepagesz= before it", w.Value)
 			case strings.Contains(w.Value, ":") && l.h.before(5, 16):
 				l.note(Error, "kargs-hugepages-node", w, "kernel %d.%d does not know counts per node (5.16 does)", l.h.Version[0], l.h.Version[1])
 			}
 		}
 	}
-	l.openSize(open)
+	l.openSize(open, counted)
 }
 
-func (l *linter) openSize(w *Word) {
-	if w != nil {
+// openSize: a size without a count only registers the size, which is fine unless a count in front of it was meant for it.
+func (l *linter) openSize(w *Word, counted bool) {
+	if w != nil && counted {
 		l.note(Warning, "kargs-hugepages-order", *w, "%s is not followed by its hugepages=: a count before it belongs to another size", w.Text)
 	}
 }

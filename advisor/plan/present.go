@@ -44,6 +44,8 @@ func (b *builder) unpinned() {
 	for _, r := range b.in.Roles {
 		switch {
 		case !r.Data || r.Count == 0 || r.Shares > 0 || len(r.Now) == r.Count:
+		case r.Guess && len(r.Mask) == 0:
+			b.step("how many threads %s has is not known: planned for %d", r.Name, r.Count)
 		case len(r.Now) > 0:
 			b.defect("%s: %d threads on %d CPUs (%s)", r.Name, r.Count, len(cpulist.Of(r.Now...)), cpulist.Of(r.Now...))
 		case len(r.Mask) > 0 && len(r.Mask) < len(b.t.online):

@@ -35,6 +35,7 @@ func FromProfile(p profile.Profile) Input {
 		in.Roles = asItRan(in.Roles, proc, busyThreads(b, a, proc, span), w)
 	} else {
 		in.Foreign = foreign(p.Before, host.Proc{})
+		guess(in.Roles, w)
 	}
 	if two {
 		in.ManagedIRQ = managedHot(b, a, span, in.Devices)
@@ -202,6 +203,13 @@ func spread(r Role, t *topo, nodes map[int]int, order []int) []Role {
 		parts[k].Now = append(parts[k].Now, c)
 	}
 	return parts
+}
+
+// guess marks roles of a program that nothing here knows and nobody saw running: one thread is only an assumption.
+func guess(list []Role, w bench.Workload) {
+	for i := range list {
+		list[i].Guess = list[i].Data && w.Kind == (bench.Generic{}).Name() && len(list[i].Now) == 0
+	}
 }
 
 // softirqBusy is how many cores' worth of network softirq work the capture saw.
