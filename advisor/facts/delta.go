@@ -66,12 +66,14 @@ func (v *view) statShare(cpu int, part func(cpuDelta) float64) maybe.Value[float
 
 // irqDelta is one interrupt with what it counted over the run.
 type irqDelta struct {
-	*host.IRQ                 // as in the second sample (the only one, where there is one)
-	before    *host.IRQ       // the same interrupt in the first sample
-	known     bool            // byCPU and total are known
-	byCPU     map[int]float64 // CPU -> interrupts a second; only CPUs that had any
-	total     float64         // interrupts a second
-	cpus      cpulist.Set     // CPUs that had any
+	*host.IRQ             // as in the second sample (the only one, where there is one)
+	before    *host.IRQ   // the same interrupt in the first sample
+	known     bool        // the rates are known
+	total     float64     // interrupts a second
+	cpus      cpulist.Set // CPUs that had any
+	rates     []float64   // interrupts a second of each of cpus
+	moved     bool        // somebody wrote another affinity between the samples
+	outside   bool        // the CPUs in force are not among the ones asked for
 }
 
 // irqDeltas matches interrupts by number and action: a number that was given to another device in between is matched by
@@ -81,7 +83,7 @@ func (v *view) irqDeltas() []irqDelta {
 	if !v.two {
 		for i := range v.b.IRQ.IRQs {
 			q := &v.b.IRQ.IRQs[i]
-			out = append(out, irqDelta{IRQ: q, before: q})
+			out = append(out, irqDelta{IRQ: q, before: q, outside: outside(q)})
 		}
 		return out
 	}
@@ -90,16 +92,18 @@ func (v *view) irqDeltas() []irqDelta {
 		byNumber[v.b.IRQ.IRQs[i].Number] = &v.b.IRQ.IRQs[i]
 	}
 	var byName map[string]*host.IRQ
-	both := v.a.IRQ.CPUs.And(v.b.IRQ.CPUs)
+	both := maskOf(v.a.IRQ.CPUs.And(v.b.IRQ.CPUs))
 	for i := range v.a.IRQ.IRQs {
 		d := irqDelta{IRQ: &v.a.IRQ.IRQs[i], before: byNumber[v.a.IRQ.IRQs[i].Number]}
-		if d.before == nil || irqName(d.before) != irqName(d.IRQ) {
+		if d.before == nil || !sameIRQ(d.before, d.IRQ) {
 			if byName == nil {
 				byName = uniqueNames(v.b.IRQ.IRQs)
 			}
 			d.before = byName[irqName(d.IRQ)]
 		}
+		d.outside = outside(d.IRQ)
 		if d.before != nil {
+			d.moved = moved(d.before, d.IRQ)
 			v.countIRQ(&d, both)
 		}
 		out = append(out, d)
@@ -107,12 +111,9 @@ func (v *view) irqDeltas() []irqDelta {
 	return out
 }
 
-func irqName(q *host.IRQ) string {
-	if len(q.Actions) == 1 {
-		return q.Actions[0] + "\x00" + q.PCI
-	}
-	return strings.Join(q.Actions, ",") + "\x00" + q.PCI
-}
+func sameIRQ(a, b *host.IRQ) bool { return a.PCI == b.PCI && slices.Equal(a.Actions, b.Actions) }
+
+func irqName(q *host.IRQ) string { return strings.Join(q.Actions, ",") + "\x00" + q.PCI }
 
 func uniqueNames(list []host.IRQ) map[string]*host.IRQ {
 	m := make(map[string]*host.IRQ, len(list))
@@ -128,33 +129,51 @@ func uniqueNames(list []host.IRQ) map[string]*host.IRQ {
 }
 
 // countIRQ takes the differences. Readers leave zeros out, so a CPU that is a column of both tables and has no count had none.
-func (v *view) countIRQ(d *irqDelta, both cpulist.Set) {
+func (v *view) countIRQ(d *irqDelta, both mask) {
 	d.known = true
 	for cpu, after := range d.Counts {
 		n := after - d.before.Counts[cpu]
-		if n == 0 || len(both) > 0 && !both.Has(cpu) {
+		if n == 0 || len(both) > 0 && !both.has(cpu) {
 			continue
 		}
 		if n < 0 {
-			d.known, d.byCPU, d.total, d.cpus = false, nil, 0, nil
+			d.known, d.cpus = false, nil
 			return
 		}
-		if d.byCPU == nil {
-			d.byCPU = map[int]float64{}
-		}
-		d.byCPU[cpu] = float64(n) / v.spanS
-		d.total += float64(n) / v.spanS
 		d.cpus = append(d.cpus, cpu)
 	}
 	slices.Sort(d.cpus)
+	d.rates = make([]float64, len(d.cpus))
+	for i, cpu := range d.cpus {
+		d.rates[i] = float64(d.Counts[cpu]-d.before.Counts[cpu]) / v.spanS
+		d.total += d.rates[i]
+	}
 }
 
+// mask is a set of CPUs for many look-ups.
+type mask []bool
+
+func maskOf(set cpulist.Set) mask {
+	if len(set) == 0 {
+		return nil
+	}
+	m := make(mask, set[len(set)-1]+1)
+	for _, c := range set {
+		m[c] = true
+	}
+	return m
+}
+
+func (m mask) any(set cpulist.Set) bool { return slices.ContainsFunc(set, m.has) }
+
+func (m mask) has(cpu int) bool { return cpu >= 0 && cpu < len(m) && m[cpu] }
+
 // on is the rate on some CPUs.
-func (d *irqDelta) on(cpus cpulist.Set) float64 {
+func (d *irqDelta) on(m mask) float64 {
 	total := 0.0
-	for _, c := range d.cpus {
-		if cpus.Has(c) {
-			total += d.byCPU[c]
+	for i, c := range d.cpus {
+		if m.has(c) {
+			total += d.rates[i]
 		}
 	}
 	return total
@@ -177,20 +196,15 @@ func (d *irqDelta) managedKnown() bool {
 	return d.Managed.Ok() || strings.Contains(d.Chip, "IO-APIC") || strings.Contains(d.Chip, "GIC")
 }
 
-// moved reports that somebody wrote another affinity between the samples.
-func (d *irqDelta) moved() bool {
-	if d.before == nil || d.before == d.IRQ {
-		return false
-	}
-	x, ok := d.before.Affinity.Get()
-	y, ok2 := d.Affinity.Get()
+func moved(before, after *host.IRQ) bool {
+	x, ok := before.Affinity.Get()
+	y, ok2 := after.Affinity.Get()
 	return ok && ok2 && !x.Equal(y)
 }
 
-// outside reports that the CPUs in force are not among the ones asked for.
-func (d *irqDelta) outside() bool {
-	asked, ok := d.Affinity.Get()
-	force, ok2 := d.Effective.Get()
+func outside(q *host.IRQ) bool {
+	asked, ok := q.Affinity.Get()
+	force, ok2 := q.Effective.Get()
 	return ok && ok2 && len(force) > 0 && len(asked) > 0 && !force.Within(asked)
 }
 
@@ -202,32 +216,47 @@ func (d *irqDelta) force() (cpulist.Set, bool) {
 	return d.Affinity.Get()
 }
 
-// irqSum is device interrupts of one CPU.
+// irqSum is device interrupts of one CPU, a second.
 type irqSum struct {
 	total, nic float64
-	numbers    []int
+	by         []irqRate
 }
 
-// sumIRQs adds up by CPU. Device interrupts are numbered ones that a device owns or whose chip is a message chip; the
-// timers and performance counters of Arm are numbered too, and are none.
+type irqRate struct {
+	number int
+	perS   float64
+}
+
+// sumIRQs adds up by CPU. The timers and performance counters of Arm are numbered too, and are no device's.
 func sumIRQs(irqs []irqDelta) map[int]irqSum {
 	m := map[int]irqSum{}
 	for i := range irqs {
 		d := &irqs[i]
-		if !d.known || localTimer(d.IRQ) {
+		if !d.known || len(d.cpus) == 0 || localTimer(d.IRQ) {
 			continue
 		}
-		for _, cpu := range d.cpus {
+		for i, cpu := range d.cpus {
 			s := m[cpu]
-			s.total += d.byCPU[cpu]
+			s.total += d.rates[i]
 			if d.Netdev != "" {
-				s.nic += d.byCPU[cpu]
+				s.nic += d.rates[i]
 			}
-			s.numbers = append(s.numbers, d.Number)
+			s.by = append(s.by, irqRate{d.Number, d.rates[i]})
 			m[cpu] = s
 		}
 	}
 	return m
+}
+
+// numbers are the interrupts that fired more often than a limit.
+func (s *irqSum) numbers(limit float64) []int {
+	out := []int{}
+	for _, r := range s.by {
+		if r.perS > limit {
+			out = append(out, r.number)
+		}
+	}
+	return out
 }
 
 // localTimer reports a per-CPU interrupt that has a number: the timer and the performance unit of Arm, the x86 timer.

@@ -83,7 +83,6 @@ func (v *view) rate(growth maybe.Value[float64]) maybe.Value[float64] {
 
 var (
 	queueDrops = regexp.MustCompile(`^(rx_queue_\d+_drops|rx\d+_drops|rx_\d+_drops|  ?drv dropped rx total|queue_\d+_rx_.*drop)`)
-	prioPause  = regexp.MustCompile(`^(rx|tx)_prio(\d)_pause$`)
 	rxQueuePkt = regexp.MustCompile(`^(?:rx_queue_(\d+)_packets|rx(\d+)_packets|rx-(\d+)\.packets|queue_(\d+)_rx_cnt|rx_queue_(\d+)_cnt|rx_ring(\d+)_packets)$`)
 )
 
@@ -168,10 +167,7 @@ func (v *view) nicPauses(n *NIC, s nicStats) {
 		field, shareFld string
 		dir             string
 	}{{&n.RXPause, &n.RXPauseShare, "rx_pause_per_s", "rx_pause_share", "rx"}, {&n.TXPause, &n.TXPauseShare, "tx_pause_per_s", "tx_pause_share", "tx"}} {
-		prio := make([]string, 8)
-		for p := range prio {
-			prio[p] = side.dir + "_prio" + string(rune('0'+p)) + "_pause"
-		}
+		prio := prioPauses(side.dir)
 		global := largest(s.grown(side.dir+"_pause_ctrl_phy"), s.grown(side.dir+"_global_pause"))
 		if !global.Ok() {
 			global, _ = s.any(side.dir+"_flow_control_xon", side.dir+"_flow_control_xoff", "port."+side.dir+"_pause", side.dir+"_pause", "port.link_xon_"+side.dir, "port.link_xoff_"+side.dir, side.dir+"_pause_frames")
@@ -202,15 +198,21 @@ func largest(values ...maybe.Value[float64]) maybe.Value[float64] {
 	return best
 }
 
+// onlyPFC reports that priority frames moved and global ones did not.
 func (v *view) onlyPFC(s nicStats) bool {
-	prio := false
-	for name := range s.before {
-		if prioPause.MatchString(name) && s.grown(name).Or(0) > 0 {
-			prio = true
-		}
-	}
+	prio := append(prioPauses("rx"), prioPauses("tx")...)
+	moved, _ := s.any(prio...)
 	global, _ := s.any("rx_global_pause", "tx_global_pause", "rx_pause_ctrl_phy", "tx_pause_ctrl_phy")
-	return prio && global.Or(0) == 0
+	return moved.Or(0) > 0 && global.Or(0) == 0
+}
+
+// prioPauses are the counters of pause frames by priority.
+func prioPauses(dir string) []string {
+	names := make([]string, 8)
+	for p := range names {
+		names[p] = dir + "_prio" + string(rune('0'+p)) + "_pause"
+	}
+	return names
 }
 
 // nicErrors leaves corrected FEC bits out: with FEC they are normal.
@@ -271,7 +273,7 @@ func (v *view) nicQueues(n *NIC, s nicStats) {
 	var all []float64
 	total := 0.0
 	for name := range s.before {
-		if !rxQueuePkt.MatchString(name) {
+		if strings.HasPrefix(name, "tx") || !strings.HasSuffix(name, "packets") && !strings.HasSuffix(name, "_cnt") || !rxQueuePkt.MatchString(name) {
 			continue
 		}
 		d, ok := s.grown(name).Get()

@@ -94,15 +94,9 @@ func (v *view) cpuSiblings(s *CPUState) {
 		} else {
 			u.miss("sibling_busy_share", v.busy(c).Why())
 		}
-		s.SiblingIRQPerS += v.irqSum[c].total
-	}
-	if s.SiblingIRQPerS < hotIRQPerS {
-		return
-	}
-	for i := range v.irqs {
-		if d := &v.irqs[i]; !localTimer(d.IRQ) && d.on(sib) > hotIRQPerS {
-			s.SiblingIRQs = append(s.SiblingIRQs, d.Number)
-		}
+		sum := v.irqSum[c]
+		s.SiblingIRQPerS += sum.total
+		s.SiblingIRQs = append(s.SiblingIRQs, sum.numbers(hotIRQPerS)...)
 	}
 }
 
@@ -150,7 +144,7 @@ func (v *view) cpuRates(s *CPUState) {
 	}
 	sum := v.irqSum[c]
 	s.IRQPerS, s.NICIRQPerS, s.OtherIRQPerS = sum.total, sum.nic, sum.total-sum.nic
-	s.IRQs = append(s.IRQs, sum.numbers...)
+	s.IRQs = append(s.IRQs, sum.numbers(0)...)
 }
 
 // cpuTaken is what the probes saw taken from the workload on one CPU.

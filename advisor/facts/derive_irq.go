@@ -16,10 +16,10 @@ func deriveIRQ(v *view, f *Facts) {
 		if d.managed() {
 			q.Unwritable = append(q.Unwritable, d.Number)
 		}
-		if d.moved() {
+		if d.moved {
 			q.Moved = append(q.Moved, d.Number)
 		}
-		if d.outside() && d.total > 0 {
+		if d.outside && d.total > 0 {
 			q.EffectiveOutside = append(q.EffectiveOutside, d.Number)
 		}
 	}
@@ -92,12 +92,12 @@ func deriveIRQDevices(v *view, f *Facts) {
 
 // interesting leaves out the hundreds of interrupts of a large host that did nothing wrong.
 func (v *view) interesting(d *irqDelta) bool {
-	return d.on(v.wl.data) > 0 || d.on(v.iso.cpus()) > 0 || d.moved() || d.outside()
+	return d.on(v.dataMask) > 0 || d.on(v.isoMask) > 0 || d.moved || d.outside
 }
 
 func (v *view) irqLine(d *irqDelta, dev *IRQDevice) IRQLine {
 	l := IRQLine{Number: d.Number, Name: strings.Join(d.Actions, ","), Device: dev.Name, Kind: dev.Kind, Role: d.Role, PerS: d.total,
-		CPUs: ints(d.cpus), OnWL: ints(d.cpus.And(v.wl.data)), OnIso: ints(d.cpus.And(v.iso.cpus())), WLPerS: d.on(v.wl.data), Moved: d.moved(), Outside: d.outside()}
+		CPUs: ints(d.cpus), OnWL: ints(d.cpus.And(v.wl.data)), OnIso: ints(d.cpus.And(v.iso.cpus())), WLPerS: d.on(v.dataMask), Moved: d.moved, Outside: d.outside}
 	u := &l.Unknown
 	take(u, "queue", &l.Queue, d.Queue)
 	take(u, "managed", &l.Managed, d.Managed)
@@ -203,20 +203,20 @@ func (d *IRQDevice) lists() {
 }
 
 func (v *view) addIRQ(d *IRQDevice, q *irqDelta) {
-	n, data, iso := q.Number, v.wl.data, v.iso.cpus()
+	n := q.Number
 	d.IRQs = append(d.IRQs, n)
 	d.PerS += q.total
 	if q.queue() {
 		d.Queues++
 		d.MaxQueuePerS = max(d.MaxQueuePerS, q.total)
-		if set, ok := q.force(); ok && len(set.And(data)) > 0 && len(set) < len(v.online) {
+		if set, ok := q.force(); ok && len(set) < len(v.online) && v.dataMask.any(set) {
 			d.AllowedWorkload = append(d.AllowedWorkload, n)
 		}
 	}
 	if q.total > 0 {
 		d.Active = append(d.Active, n)
 	}
-	if r := q.on(data); r > 0 {
+	if r := q.on(v.dataMask); r > 0 {
 		d.WorkloadPerS += r
 		d.WorkloadIRQs = append(d.WorkloadIRQs, n)
 		d.WorkloadMovable = d.WorkloadMovable && !q.managed()
@@ -224,7 +224,7 @@ func (v *view) addIRQ(d *IRQDevice, q *irqDelta) {
 			d.WorkloadQueueS += r
 		}
 	}
-	if r := q.on(iso); r > 0 {
+	if r := q.on(v.isoMask); r > 0 {
 		d.IsolatedPerS += r
 		d.IsolatedIRQs = append(d.IsolatedIRQs, n)
 		if q.managed() {
@@ -240,10 +240,10 @@ func (v *view) addIRQSigns(d *IRQDevice, q *irqDelta) {
 	if q.managed() {
 		d.ManagedIRQs = append(d.ManagedIRQs, n)
 	}
-	if q.moved() {
+	if q.moved {
 		d.Moved = append(d.Moved, n)
 	}
-	if q.outside() {
+	if q.outside {
 		d.EffectiveOutside = append(d.EffectiveOutside, n)
 	}
 	hint, ok := q.Hint.Get()
@@ -263,15 +263,15 @@ func (v *view) addIRQSigns(d *IRQDevice, q *irqDelta) {
 
 // irqWhere sorts the CPUs that were hit.
 func (v *view) irqWhere(d *IRQDevice, list []*irqDelta) {
-	hit := cpulist.Set{}
+	var all []int
 	for _, q := range list {
-		hit = hit.Or(q.cpus)
+		all = append(all, q.cpus...)
 	}
-	siblings := v.siblingsOf(v.wl.data)
+	hit, siblings := cpulist.Of(all...), v.wlSiblings
 	d.WorkloadCPUs, d.IsolatedCPUs = ints(hit.And(v.wl.data)), ints(hit.And(v.iso.cpus()))
 	d.SiblingCPUs = ints(hit.And(siblings))
 	for _, q := range list {
-		if r := q.on(siblings); r > 0 {
+		if r := q.on(v.sibMask); r > 0 {
 			d.SiblingPerS += r
 			d.SiblingIRQs = append(d.SiblingIRQs, q.Number)
 		}
@@ -281,9 +281,9 @@ func (v *view) irqWhere(d *IRQDevice, list []*irqDelta) {
 	}
 	remote := hit.Minus(v.nodeCPU[d.Node])
 	d.RemoteCPUs = ints(remote)
-	away := 0.0
+	away, far := 0.0, maskOf(remote)
 	for _, q := range list {
-		away += q.on(remote)
+		away += q.on(far)
 	}
 	d.RemoteShare = away / d.PerS
 }
@@ -291,23 +291,25 @@ func (v *view) irqWhere(d *IRQDevice, list []*irqDelta) {
 // irqBusiest looks at queue interrupts alone: a device's asynchronous vector always sits on one CPU.
 func (v *view) irqBusiest(d *IRQDevice, list []*irqDelta) {
 	by, total := map[int]float64{}, 0.0
-	affinity, single := cpulist.Set{}, d.Queues > 1
+	only, single := -1, d.Queues > 1
 	for _, q := range list {
 		if !q.queue() {
 			continue
 		}
 		set, ok := q.force()
-		single = single && ok && len(set) == 1
-		affinity = affinity.Or(set)
+		single = single && ok && len(set) == 1 && (only < 0 || set[0] == only)
+		if single {
+			only = set[0]
+		}
 		if q.total > 0 {
 			d.ActiveQueues++
 		}
-		for _, c := range q.cpus {
-			by[c] += q.byCPU[c]
-			total += q.byCPU[c]
+		for i, c := range q.cpus {
+			by[c] += q.rates[i]
+			total += q.rates[i]
 		}
 	}
-	d.OneAffinity = single && len(affinity) == 1
+	d.OneAffinity = single
 	d.CPUsHit = len(by)
 	for _, c := range v.online {
 		if by[c] > d.BusiestPerS {

@@ -166,8 +166,8 @@ func (v *view) isoReached(f *Facts) {
 		}
 	}
 	for i := range v.irqs {
-		if d := &v.irqs[i]; d.managed() && d.on(iso) > 0 {
-			s.ManagedIRQPerS += d.on(iso)
+		if d := &v.irqs[i]; d.managed() && d.on(v.isoMask) > 0 {
+			s.ManagedIRQPerS += d.on(v.isoMask)
 			s.ManagedIRQs = append(s.ManagedIRQs, d.Number)
 		}
 	}

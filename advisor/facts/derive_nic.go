@@ -380,7 +380,7 @@ func (v *view) nicIRQs(n *NIC) {
 		return
 	}
 	_, noNode := (*u)["node"]
-	remote, found := 0.0, false
+	remote, found, here := 0.0, false, maskOf(v.nodeCPU[n.Node])
 	hints := map[string]bool{}
 	for i := range v.irqs {
 		d := &v.irqs[i]
@@ -396,7 +396,7 @@ func (v *view) nicIRQs(n *NIC) {
 			}
 		}
 		if !noNode {
-			remote += d.total - d.on(v.nodeCPU[n.Node])
+			remote += d.total - d.on(here)
 		}
 	}
 	n.SpreadHints = len(hints) > 1

@@ -30,8 +30,11 @@ type view struct {
 	irqSum  map[int]irqSum // by CPU
 	stat    map[int]cpuDelta
 	iso     isolation
-	wl      workload
-	ovsRead *ovsView // filled by ovs
+	// CPUs of the data path, their siblings, and isolated ones, for many look-ups.
+	dataMask, sibMask, isoMask mask
+	wlSiblings                 cpulist.Set
+	wl                         workload
+	ovsRead                    *ovsView // filled by ovs
 }
 
 const noSecondSample = "only one sample of the host: rates need a second one"
@@ -52,6 +55,8 @@ func newView(p *profile.Profile) *view {
 	v.irqSum = sumIRQs(v.irqs)
 	v.iso = v.isolation()
 	v.wl = v.findWorkload()
+	v.wlSiblings = v.siblingsOf(v.wl.data)
+	v.dataMask, v.sibMask, v.isoMask = maskOf(v.wl.data), maskOf(v.wlSiblings), maskOf(v.iso.cpus())
 	return v
 }
 
@@ -210,7 +215,7 @@ func counter[N int64 | uint64 | float64](m map[string]N, name, source string) ma
 	if n, ok := m[name]; ok {
 		return maybe.Some(float64(n))
 	}
-	return maybe.Nonef[float64]("%s has no %s", source, name)
+	return maybe.None[float64](source + " has no " + name)
 }
 
 // sum adds values; one that is missing makes the sum missing.
@@ -242,12 +247,12 @@ func sumKnown(values ...maybe.Value[float64]) maybe.Value[float64] {
 	return maybe.Some(total)
 }
 
-// ints is a set as a fact: never nil, so that it prints as an empty list.
+// ints is a set as a fact: never nil, so that it prints as an empty list. Facts are read only, so sets are shared.
 func ints(s cpulist.Set) []int {
 	if len(s) == 0 {
 		return []int{}
 	}
-	return slices.Clone([]int(s))
+	return slices.Clip([]int(s))
 }
 
 // takeSet copies a set that may be missing.
