@@ -105,14 +105,14 @@ type collected struct {
 
 func collect(ctx context.Context, opts CollectOptions) (*collected, error) {
 	c := &collected{redact: opts.Redact, commands: map[string]int{}}
-	c.t0, c.first, c.extra0 = sample(ctx)
+	c.t0, c.first, c.extra0 = sample(ctx, opts)
 	c.times.T0 = c.first.TimeS
 	if opts.Gap > 0 {
 		if err := sleep(ctx, opts.Gap); err != nil {
 			return nil, err
 		}
 		var second Host
-		c.t1, second, c.extra1 = sample(ctx)
+		c.t1, second, c.extra1 = sample(ctx, opts)
 		c.times.T1 = second.TimeS
 	}
 	if err := ctx.Err(); err != nil {
@@ -137,9 +137,10 @@ func sleep(ctx context.Context, d time.Duration) error {
 }
 
 // sample takes one moment through a recorder, and what Take reads elsewhere than in files.
-func sample(ctx context.Context) (*recorder, Host, map[string][]byte) {
+func sample(ctx context.Context, opts CollectOptions) (*recorder, Host, map[string][]byte) {
 	r := newRecorder()
 	s := r.source()
+	s.noCommands = opts.NoCommands
 	h := Take(ctx, s)
 	for _, p := range []string{"/proc/net/dev", "/proc/net/fib_trie", "/proc/swaps", "/proc/zoneinfo", "/proc/buddyinfo", "/proc/net/snmp", "/proc/net/netstat"} {
 		_, _ = s.Read(p) // for people; fib_trie stands in for `ip addr` where that is not installed
@@ -148,9 +149,14 @@ func sample(ctx context.Context) (*recorder, Host, map[string][]byte) {
 	return r, h, extras(&h)
 }
 
-// extras are the answers of drivers, and the kernel log.
+// extras are the answers of drivers, the kernel log, and what the commands printed that Take ran.
 func extras(h *Host) map[string][]byte {
 	files := map[string][]byte{}
+	for name, v := range h.Commands {
+		if text, ok := v.Get(); ok {
+			files["cmd/"+name] = []byte(text)
+		}
+	}
 	if text, err := ringBuffer(); err == nil {
 		files["cmd/dmesg"] = []byte(text)
 	}
@@ -168,8 +174,12 @@ func extras(h *Host) map[string][]byte {
 	return files
 }
 
+// addCommand adds an output, unless the first sample has it already: what it counts belongs to that moment.
 func (c *collected) addCommand(o CommandOutput) {
 	c.commands[o.Name] = o.Exit
+	if _, had := c.extra0["cmd/"+o.Name]; had {
+		return
+	}
 	if o.Exit == 127 {
 		c.extra0["cmd/"+o.Name+".exit"] = []byte("127\n")
 		return

@@ -130,6 +130,23 @@ func TestBundleLayout(t *testing.T) {
 	}
 }
 
+// A command that the first sample ran already keeps that moment's output; an absent tool is told by its exit code.
+func TestCommandsOfTheirMoment(t *testing.T) {
+	c := &collected{extra0: map[string][]byte{"cmd/ovs-pmd-stats-show": []byte("first")}, commands: map[string]int{}}
+	c.addCommand(CommandOutput{Name: "ovs-pmd-stats-show", Text: "later"})
+	c.addCommand(CommandOutput{Name: "dmidecode", Text: "dmidecode: not installed", Exit: 127})
+	c.addCommand(CommandOutput{Name: "lspci-vvv", Text: "cannot open", Exit: 1})
+	want := map[string]string{"cmd/ovs-pmd-stats-show": "first", "cmd/dmidecode.exit": "127\n", "cmd/lspci-vvv": "cannot open", "cmd/lspci-vvv.exit": "1\n"}
+	for name, text := range want {
+		if string(c.extra0[name]) != text {
+			t.Errorf("%s: %q, want %q", name, c.extra0[name], text)
+		}
+	}
+	if len(c.extra0) != len(want) || c.commands["dmidecode"] != 127 {
+		t.Errorf("%q, %v", c.extra0, c.commands)
+	}
+}
+
 func TestCollectStops(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

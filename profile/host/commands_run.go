@@ -150,7 +150,7 @@ func RunCommands(ctx context.Context, h *Host, quick bool) []CommandOutput {
 
 // runCommands adds the quick commands of a live host. It comes after the processes.
 func runCommands(s *Source, h *Host) {
-	if !s.Live {
+	if !s.Live || s.noCommands {
 		return
 	}
 	for _, o := range RunCommands(context.Background(), h, true) {

@@ -21,11 +21,12 @@ type Source struct {
 	Name  string  // for messages: "live", or what the user typed
 	TimeS float64 // seconds since the epoch of this moment; 0: unknown
 
-	tree   fsys
-	extra  fsys  // ethtool/ and cmd/ of a host tree; nil when there are none
-	notes  []Gap // what was found wrong while opening; part of Host.Gaps
-	copies bool  // lend copies also of the live host, so that a recorder sees what libraries read
-	modes  bool  // file permissions are the host's own: live, and bundles that say so
+	tree       fsys
+	extra      fsys  // ethtool/ and cmd/ of a host tree; nil when there are none
+	notes      []Gap // what was found wrong while opening; part of Host.Gaps
+	copies     bool  // lend copies also of the live host, so that a recorder sees what libraries read
+	noCommands bool  // Take runs no external command
+	modes      bool  // file permissions are the host's own: live, and bundles that say so
 
 	mu   sync.Mutex
 	sets map[string]cpulist.Set // CPU sets by text: a host with thousands of interrupts repeats a few
