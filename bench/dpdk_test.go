@@ -255,3 +255,63 @@ func checkTwoPorts(t *testing.T, r Result) {
 		t.Errorf("%+v", tp)
 	}
 }
+
+func TestEALLog(t *testing.T) {
+	for _, c := range []struct {
+		line, code, level string
+		args              []string
+	}{
+		{"EAL: Detected CPU lcores: 96", "eal-detected", "info", []string{"lcores", "96"}},
+		{"EAL: Detected 256 lcore(s)", "eal-detected", "info", []string{"lcores", "256"}},
+		{"EAL: Detected NUMA nodes: 2", "eal-detected", "info", []string{"nodes", "2"}},
+		{"EAL: Detected 1 NUMA nodes", "eal-detected", "info", []string{"nodes", "1"}},
+		{"EAL: Probe PCI driver: net_ice (8086:1592) device: 0000:01:00.1 (socket -1)", "eal-pci-node-unknown", "info", []string{"pci", "0000:01:00.1"}},
+		{"EAL: Invalid NUMA socket, default to 0", "eal-pci-node-unknown", "info", nil},
+		{"EAL: No free hugepages reported in hugepages-1048576kB", "eal-no-free-hugepages", "info", []string{"size_kb", "1048576"}},
+		{"EAL: No free 1048576 kB hugepages reported on node 1", "eal-no-free-hugepages", "warning", []string{"node", "1"}},
+		{"EAL: 8000 hugepages of size 2097152 reserved, but no mounted hugetlbfs found for that size", "eal-hugetlbfs-not-mounted", "warning", []string{"pages", "8000"}},
+		{"EAL: set_mempolicy failed: Invalid argument", "eal-mempolicy-failed", "warning", []string{"reason", "Invalid argument"}},
+		{"EAL: WARNING: cpu flags constant_tsc=yes nonstop_tsc=no -> using unreliable clock cycles !", "bench-clock-suspect", "warning", []string{"nonstop_tsc", "no"}},
+		{"mlx5_net: port 0 Rx queue allocation failed: Cannot allocate memory", "dpdk-queue-allocation-failed", "error", []string{"reason", "Cannot allocate memory"}},
+		{"mlx5_net: probe of PCI device 0000:81:00.0 aborted after encountering an error: Operation not permitted", "dpdk-port-probe-failed", "error", []string{"pci", "0000:81:00.0"}},
+		{"EAL: lcore 130 >= RTE_MAX_LCORE (128)", "eal-lcore-too-large", "error", []string{"core", "130"}},
+		{"EAL: 0000:81:00.0 VFIO group is not viable! Not all devices in IOMMU group bound to VFIO or unbound", "eal-vfio-group-not-viable", "error", []string{"pci", "0000:81:00.0"}},
+		{"*** port 0 socket ID 1 has different socket ID than lcore 3 socket ID 0 for rx queue 0", "dpdk-cross-node", "warning", []string{"port_node", "1", "core", "3"}},
+		{"Cannot create mbuf pool (Default RX  0:0) port 0, queue 0, nb_mbufs 24576, socket_id 1: Cannot allocate memory", "pktgen-mbuf-pool-failed", "error", []string{"socket", "1", "node", "1"}},
+	} {
+		r := Pktgen{}.Parse(describe(t, "pktgen -l 0-1 -- -m 1.0"), Output{Mixed: []byte("\x1b[0;39;49m" + c.line + "\r\n")})
+		found := false
+		for _, n := range r.Notes {
+			if n.Code == c.code && n.Level == c.level && hasCode([]Note{n}, c.code, c.args...) && n.Line == 1 {
+				found = true
+			}
+		}
+		if !found {
+			t.Errorf("%s: %+v", c.line, r.Notes)
+		}
+	}
+}
+
+// TestTestpmdCrossNode: what testpmd prints of its streams shows a core on another node than its port.
+func TestTestpmdCrossNode(t *testing.T) {
+	text := "Logical Core 1 (socket 0) forwards packets on 2 streams:\n  RX P=0/Q=0 (socket 1) -> TX P=1/Q=0 (socket 0) peer=02:00:00:00:00:01\n"
+	r := Testpmd{}.Parse(describe(t, "testpmd -l 0-1 -- -i"), Output{Mixed: []byte(text)})
+	if !hasCode(r.Notes, "dpdk-cross-node", "lcore", "1", "port", "0", "port_node", "1", "lcore_node", "0") || hasCode(r.Notes, "dpdk-cross-node", "port", "1") {
+		t.Errorf("%+v", r.Notes)
+	}
+}
+
+// TestTestpmdMedian: the first round has no rate, traffic that ended is no part of the run, and one slow second does
+// not stand for it.
+func TestTestpmdMedian(t *testing.T) {
+	round := "######################## NIC statistics for port 0  ########################\n  RX-packets: 9  RX-missed: 5  RX-bytes:  0\n  Rx-pps: %s  Rx-bps: 0\n"
+	var text strings.Builder
+	for _, pps := range []string{"0", "1000000", "3000000", "2000000", "0"} {
+		text.WriteString(strings.Replace(round, "%s", pps, 1))
+	}
+	r := Testpmd{}.Parse(describe(t, "testpmd -l 0-1 -a 0000:18:00.0 -- --stats-period=2"), Output{Mixed: []byte(text.String())})
+	tp := r.Throughput.Or(Throughput{})
+	if tp.RxMpps.Or(0) != 2 || tp.RxGbps.Ok() || r.DurationS.Or(0) != 6 || len(r.Intervals) != 4 || tp.Ports[0].RxMissed.Or(0) != 5 {
+		t.Errorf("%+v", r)
+	}
+}

@@ -45,6 +45,8 @@ type Command struct {
 	Netns        string                   `json:"netns,omitempty"`         // ip netns exec NAME
 	Wrappers     []string                 `json:"wrappers,omitempty"`      // names of the wrappers, outermost first
 	Notes        []Note                   `json:"notes,omitempty"`         // unknown wrapper options and typographic characters in argv
+
+	noEnv []string // variables that wrappers took away; "*": all
 }
 
 // Workload is what argv tells before anything ran.
@@ -154,7 +156,9 @@ type Metric struct {
 
 // Latency is a distribution in microseconds.
 type Latency struct {
-	Kind        string               `json:"kind"` // rtt, or half_rtt, or one_way, or service
+	// Kind is rtt, half_rtt, one_way, service (one request), batch (of requests), wakeup (timer to thread) or noise (the
+	// longest time that a spinning thread was kept from running).
+	Kind        string               `json:"kind"`
 	AvgUS       maybe.Value[float64] `json:"avg_us,omitzero"`
 	StddevUS    maybe.Value[float64] `json:"stddev_us,omitzero"`
 	MinUS       maybe.Value[float64] `json:"min_us,omitzero"`

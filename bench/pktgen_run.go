@@ -2,6 +2,7 @@ package bench
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/corewise/corewise/profile/maybe"
 )
@@ -24,13 +25,13 @@ func (run *luaRun) clockedRates(r *Result) {
 			sample = append(sample, p)
 		}
 		run.rates = append(run.rates, sample)
-		r.Intervals = append(r.Intervals, portInterval(run.uptime[i-1]-run.uptime[0], run.uptime[i]-run.uptime[0], sample))
+		r.Intervals = append(r.Intervals, portInterval(hundredths(run.uptime[i-1]-run.uptime[0]), hundredths(run.uptime[i]-run.uptime[0]), sample))
 	}
 }
 
 func (run *luaRun) finish(r *Result) {
 	if n := len(run.uptime); n > 1 {
-		r.DurationS = maybe.Some(run.uptime[n-1] - run.uptime[0])
+		r.DurationS = maybe.Some(hundredths(run.uptime[n-1] - run.uptime[0]))
 	} else if a, ok := run.startT.Get(); ok && run.stopT.Ok() {
 		r.DurationS = maybe.Some(run.stopT.Or(a) - a)
 	}
@@ -115,3 +116,6 @@ func rate(now, before *float64, dt float64) *float64 {
 	v := (*now - *before) / dt
 	return &v
 }
+
+// hundredths rounds to the resolution of /proc/uptime.
+func hundredths(s float64) float64 { return math.Round(s*100) / 100 }
