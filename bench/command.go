@@ -39,6 +39,28 @@ func (c Command) Name() string {
 	return path.Base(c.Program)
 }
 
+// inherited are the variables of the caller's environment that say how a command runs; others are nobody's business.
+var inherited = []string{"LD_PRELOAD", "LD_LIBRARY_PATH", "VMA_", "XLIO_", "MLX5_", "MLX4_", "UCX_", "OMP_", "GOMP_", "KMP_"}
+
+// WithEnviron adds what the command inherits from an environment ("NAME=VALUE" each) and its wrappers leave to it:
+// the few variables that adapters look at. What argv sets itself stays.
+func (c Command) WithEnviron(environ []string) Command {
+	c.Env = maps.Clone(c.Env)
+	for _, e := range environ {
+		name, value, _ := strings.Cut(e, "=")
+		_, own := c.Env[name]
+		gone := slices.Contains(c.noEnv, name) || slices.Contains(c.noEnv, "*")
+		if own || gone || !slices.ContainsFunc(inherited, func(p string) bool { return name == p || strings.HasSuffix(p, "_") && strings.HasPrefix(name, p) }) {
+			continue
+		}
+		if c.Env == nil {
+			c.Env = map[string]string{}
+		}
+		c.Env[name] = value
+	}
+	return c
+}
+
 // unwrap takes one wrapper off. It changes c only when the words are a wrapper with a command behind it.
 func (c *Command) unwrap(words []string) (inner []string, ok bool) {
 	name := path.Base(words[0])
@@ -49,6 +71,7 @@ func (c *Command) unwrap(words []string) (inner []string, ok bool) {
 	trial := *c
 	trial.Env = maps.Clone(c.Env)
 	trial.Notes = slices.Clone(c.Notes)
+	trial.noEnv = slices.Clone(c.noEnv)
 	inner, ok = w.take(&trial, words[1:])
 	if !ok || len(inner) == 0 {
 		return nil, false

@@ -117,6 +117,28 @@ func TestParseCommandEnv(t *testing.T) {
 	}
 }
 
+func TestWithEnviron(t *testing.T) {
+	environ := []string{"HOME=/", "AWS_SECRET_KEY=x", "LD_PRELOAD=libvma.so", "VMA_SPEC=latency", "VMA_RX_POLL=-1", "LD_PRELOAD_X=1"}
+	for _, c := range []struct {
+		line string
+		want map[string]string
+	}{
+		{"sockperf pp", map[string]string{"LD_PRELOAD": "libvma.so", "VMA_SPEC": "latency", "VMA_RX_POLL": "-1"}},
+		{"VMA_SPEC=10 sockperf pp", map[string]string{"LD_PRELOAD": "libvma.so", "VMA_SPEC": "10", "VMA_RX_POLL": "-1"}},
+		{"env -u LD_PRELOAD A=1 sockperf pp", map[string]string{"A": "1", "VMA_SPEC": "latency", "VMA_RX_POLL": "-1"}},
+		{"env -i A=1 sockperf pp", map[string]string{"A": "1"}},
+		{"B=1 env - A=1 sockperf pp", map[string]string{"A": "1"}},
+	} {
+		argv, err := SplitShell(c.line)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := ParseCommand(argv).WithEnviron(environ); !reflect.DeepEqual(got.Env, c.want) {
+			t.Errorf("%s: %v, want %v", c.line, got.Env, c.want)
+		}
+	}
+}
+
 func TestTypographicFix(t *testing.T) {
 	n := ParseCommand([]string{"x", "\u2013-m\u00a0\u201c[1:2].0\u201d"}).Notes
 	if len(n) != 1 || n[0].Args["fixed"] != `--m "[1:2].0"` {

@@ -289,6 +289,23 @@ func TestRunNowhereToWrite(t *testing.T) {
 	}
 }
 
+// corewise's own stderr is a pipe that nobody reads any more, which would kill a Go program at its first write.
+func TestRunSurvivesClosedStderr(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Close()
+	argv := self(t, "under", "sh", "-c", "echo one; sleep 0.1; echo two; exit 5")
+	cmd := exec.Command(argv[0], argv[1:]...)
+	cmd.Stderr = w
+	out, err := cmd.Output()
+	w.Close()
+	if err != nil || !strings.Contains(string(out), "under: code=5") || !strings.Contains(string(out), "run-output-not-shown") {
+		t.Errorf("%q, %v", out, err)
+	}
+}
+
 func TestRunUsage(t *testing.T) {
 	r := run(t, Spec{Argv: self(t, "burn")})
 	if r.use.CPUSeconds < 0.1 || r.use.CPUSeconds > 1 {

@@ -15,9 +15,15 @@ func notPID(_ *Command, name, _ string) bool { return name != "p" }
 // notPIDs does it for ionice, which also takes process groups and users.
 func notPIDs(_ *Command, name, _ string) bool { return name != "p" && name != "P" && name != "u" }
 
+// envOption takes variables away: -u NAME, -i for all.
 func envOption(c *Command, name, value string) bool {
-	if name == "u" {
+	switch name {
+	case "u":
 		delete(c.Env, value)
+		c.noEnv = append(c.noEnv, value)
+	case "i":
+		clear(c.Env)
+		c.noEnv = append(c.noEnv, "*")
 	}
 	return true
 }

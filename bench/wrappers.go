@@ -89,6 +89,9 @@ func (w wrapper) options(c *Command, words []string, opts map[string]string) ([]
 		if word == "--" {
 			break
 		}
+		if word == "-" && w.assign { // env's old spelling of -i
+			word = "-i"
+		}
 		var used int
 		var ok bool
 		if strings.HasPrefix(word, "--") {
