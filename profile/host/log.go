@@ -61,6 +61,7 @@ var logPatterns = []logPattern{
 	{"irq-nobody-cared", []string{"nobody cared"}},
 	{"tx-timeout", []string{"NETDEV WATCHDOG", "timed out"}},
 	{"link-down", []string{"Link down"}},
+	{"link-down", []string{"Link is Down"}},
 	{"x2apic", []string{"x2apic"}},
 	{"firmware-bug", []string{"[Firmware Bug]"}},
 	{"oom", []string{"Out of memory: Killed"}},
@@ -74,7 +75,7 @@ func readLog(s *Source, h *Host) {
 		return
 	}
 	h.Log.Known = maybe.Some(true)
-	h.Log.Hits = parseLog(text)
+	h.Log.Hits, h.Log.PCIeLimits = parseLog(text), parsePCIeLimits(text)
 	for _, p := range unknownParams(text) {
 		if !slices.Contains(h.Kernel.Unknown, p) {
 			h.Kernel.Unknown = append(h.Kernel.Unknown, p)

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/corewise/corewise/profile/maybe"
 )
 
 // Lines of the field, with every prefix that they come with.
@@ -122,5 +124,24 @@ func FuzzParseLog(f *testing.F) {
 			}
 		}
 		unknownParams(text)
+		parsePCIeLimits(text)
 	})
+}
+
+func TestPCIeLimits(t *testing.T) {
+	limits := parsePCIeLimits(kernelLog + "[ 1.0] ixgbe 0000:04:00.0: PCI Express bandwidth of 32GT/s available\n" +
+		"[ 30.0] mlx5_core 0000:31:00.0: 63.008 Gb/s available PCIe bandwidth, limited by 8.0 GT/s PCIe x8 link at 0000:30:00.0 (capable of 252.048 Gb/s with 16.0 GT/s PCIe x16 link)\n" +
+		"[ 31.0] x 0000:05:00.0: 1e999 Gb/s available PCIe bandwidth\n")
+	want := []PCIeLimit{
+		{BDF: "0000:31:00.0", AvailableGbps: 63.008, LimitedBy: "0000:30:00.0", CapableGbps: maybe.Some(252.048)},
+		{BDF: "0000:32:00.0", AvailableGbps: 126.028, CapableGbps: maybe.None[float64]("the message does not tell")},
+		{BDF: "0000:04:00.0", AvailableGbps: 32, CapableGbps: maybe.None[float64]("the message does not tell")},
+	}
+	if !slices.Equal(limits, want) {
+		t.Errorf("%+v\nwant %+v", limits, want)
+	}
+	first, ok := pcieLimit("mlx5_core 0000:31:00.0: 31.504 Gb/s available PCIe bandwidth, limited by 8.0 GT/s PCIe x4 link at 0000:30:00.0 (capable of 63.012 Gb/s with 16.0 GT/s PCIe x4 link)")
+	if !ok || first.AvailableGbps != 31.504 {
+		t.Errorf("8 GT/s x4: %+v", first)
+	}
 }

@@ -56,6 +56,8 @@ type NIC struct {
 	DeferHardIRQs  maybe.Value[int64]             `json:"napi_defer_hard_irqs,omitzero"`
 	EswitchMode    maybe.Value[string]            `json:"eswitch_mode,omitzero"` // legacy or switchdev (devlink)
 	IRQs           []int                          `json:"irqs,omitempty"`        // through msi_irqs, else by name
+	TxQueueLen     maybe.Value[int]               `json:"tx_queue_len,omitzero"`
+	Qdisc          maybe.Value[string]            `json:"qdisc,omitzero"` // root queueing discipline: mq, noqueue, fq ...
 }
 
 // Rings is ethtool -g, in descriptors.

@@ -236,6 +236,16 @@ type OVS struct {
 type Log struct {
 	Known maybe.Value[bool] `json:"known,omitzero"` // was a log readable at all
 	Hits  []LogHit          `json:"hits,omitempty"`
+	// PCIeLimits is what the kernel said about the PCIe bandwidth of functions when their drivers bound to them.
+	PCIeLimits []PCIeLimit `json:"pcie_limits,omitempty"`
+}
+
+// PCIeLimit is one message about available PCIe bandwidth, in Gb/s after encoding.
+type PCIeLimit struct {
+	BDF           string               `json:"bdf"`
+	AvailableGbps float64              `json:"available_gbps"`
+	LimitedBy     string               `json:"limited_by,omitempty"` // the bridge whose link is the narrowest
+	CapableGbps   maybe.Value[float64] `json:"capable_gbps,omitzero"`
 }
 
 // LogHit is one pattern that was seen (cases/formats P22).

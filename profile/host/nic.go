@@ -98,6 +98,7 @@ func readNICState(s *Source, n *NIC, base string) {
 	n.SpeedMbps = positive(s.Int(base+"/speed"), base+"/speed")
 	n.PhysPort = s.Word(base + "/phys_port_name")
 	n.Threaded = nonzero(s, base+"/threaded")
+	n.TxQueueLen = s.Int(base + "/tx_queue_len")
 	n.GroFlushNS = s.Int64(base + "/gro_flush_timeout")
 	n.DeferHardIRQs = s.Int64(base + "/napi_defer_hard_irqs")
 }

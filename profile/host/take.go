@@ -42,6 +42,7 @@ func areas() []func(*Source, *Host) {
 		readMemory,
 		readPower,
 		readNICs,
+		readQdiscs,
 		readPCI,
 		readDeviceParams,
 		readRDMA,
