@@ -7,6 +7,7 @@ package cpulist
 import (
 	"fmt"
 	"math/big"
+	"math/bits"
 	"slices"
 	"strconv"
 	"strings"
@@ -49,22 +50,37 @@ func parse(text string, last int) (Set, error) {
 	if last >= 0 && text == "all" {
 		return Range(0, last), nil
 	}
-	seen := map[int]bool{}
+	var seen bitmap
 	for _, part := range strings.Split(text, ",") {
-		if err := addPart(seen, strings.TrimSpace(part), last); err != nil {
+		if err := addPart(&seen, strings.TrimSpace(part), last); err != nil {
 			return nil, fmt.Errorf("CPU list %.80q: %w", text, err)
 		}
 	}
-	s := make(Set, 0, len(seen))
-	for c := range seen {
-		s = append(s, c)
+	return seen.set(), nil
+}
+
+// bitmap collects CPUs. A list of a few kilobytes may name every CPU a thousand times.
+type bitmap []uint64
+
+func (b *bitmap) add(cpu int) {
+	for len(*b) <= cpu/64 {
+		*b = append(*b, 0)
 	}
-	slices.Sort(s)
-	return s, nil
+	(*b)[cpu/64] |= 1 << (cpu % 64)
+}
+
+func (b bitmap) set() Set {
+	s := Set{}
+	for i, word := range b {
+		for ; word != 0; word &= word - 1 {
+			s = append(s, 64*i+bits.TrailingZeros64(word))
+		}
+	}
+	return s
 }
 
 // addPart adds one "a", "a-b" or "a-b:used/group".
-func addPart(seen map[int]bool, part string, last int) error {
+func addPart(seen *bitmap, part string, last int) error {
 	span, stride, hasStride := strings.Cut(part, ":")
 	from, to, isRange := strings.Cut(span, "-")
 	low, err := number(from, last)
@@ -88,7 +104,7 @@ func addPart(seen map[int]bool, part string, last int) error {
 	}
 	for c := low; c <= high; c++ {
 		if (c-low)%group < used {
-			seen[c] = true
+			seen.add(c)
 		}
 	}
 	return nil
