@@ -184,6 +184,9 @@ var (
 func unknownParams(text string) []string {
 	var words []string
 	for _, line := range strings.Split(text, "\n") {
+		if !strings.Contains(line, "nknown") && !strings.Contains(line, "Malformed") {
+			continue
+		}
 		line = strings.TrimSpace(line)
 		if m := reUnknownArgs.FindStringSubmatch(line); m != nil {
 			for _, w := range strings.Fields(m[1]) {

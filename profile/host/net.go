@@ -13,8 +13,11 @@ import (
 	"strings"
 )
 
-// maxRoutes bounds the routes that are kept; a router with a full table is no benchmark host.
-const maxRoutes = 10_000
+// maxRoutes and maxLocal bound the routes and own addresses that are kept; a router with a full table is no benchmark host.
+const (
+	maxRoutes = 10_000
+	maxLocal  = 1000
+)
 
 // readNet reads routes, and the addresses of the interfaces. It comes after the interfaces.
 func readNet(s *Source, h *Host) {
@@ -46,12 +49,16 @@ func (h *Host) mergeRoutes(routes []Route, ok bool) {
 		h.Net.Routes, h.Net.RoutesKnown = append(h.Net.Routes, routes...), ok
 		return
 	}
+	type way struct{ dst, dev string }
+	src := map[way]string{}
+	for _, o := range routes {
+		if o.Src != "" {
+			src[way{o.Dst, o.Dev}] = o.Src
+		}
+	}
 	for i := range h.Net.Routes {
-		r := &h.Net.Routes[i]
-		for _, o := range routes {
-			if o.Dst == r.Dst && o.Dev == r.Dev && r.Src == "" {
-				r.Src = o.Src
-			}
+		if r := &h.Net.Routes[i]; r.Src == "" {
+			r.Src = src[way{r.Dst, r.Dev}]
 		}
 	}
 }
@@ -227,7 +234,7 @@ func parseFibTrie(text string) []netip.Addr {
 			leaf, _ = netip.ParseAddr(t) // an invalid leaf is not valid below
 			continue
 		}
-		if line == "/32 host LOCAL" && leaf.IsValid() && !slices.Contains(found, leaf) && len(found) < maxRoutes {
+		if line == "/32 host LOCAL" && leaf.IsValid() && !slices.Contains(found, leaf) && len(found) < maxLocal {
 			found = append(found, leaf)
 		}
 	}
@@ -236,16 +243,25 @@ func parseFibTrie(text string) []netip.Addr {
 
 // joinAddresses gives each local address to the interface whose directly connected route holds it; the longest one wins.
 func joinAddresses(local []netip.Addr, routes []Route) map[string][]string {
+	type connected struct {
+		prefix netip.Prefix
+		dev    string
+	}
+	var direct []connected
+	for _, r := range routes {
+		if p, err := netip.ParsePrefix(r.Dst); err == nil && r.Via == "" {
+			direct = append(direct, connected{p, r.Dev})
+		}
+	}
 	found := map[string][]string{}
 	for _, a := range local {
 		dev, length := "", -1
 		if a.IsLoopback() {
 			dev, length = "lo", 8
 		}
-		for _, r := range routes {
-			p, err := netip.ParsePrefix(r.Dst)
-			if err == nil && r.Via == "" && p.Bits() > length && p.Contains(a) {
-				dev, length = r.Dev, p.Bits()
+		for _, c := range direct {
+			if c.prefix.Bits() > length && c.prefix.Contains(a) {
+				dev, length = c.dev, c.prefix.Bits()
 			}
 		}
 		if dev != "" {
