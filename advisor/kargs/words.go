@@ -91,7 +91,11 @@ func Merge(current string, set, drop []string) string {
 
 // texts returns the kernel's own words and those for init, which begin with "--".
 func texts(text string) (own, rest []string) {
-	all := split(strings.Trim(text, " \t\r\n\x00"))
+	text = strings.Trim(text, " \t\r\n\x00")
+	if strings.Count(text, `"`)%2 == 1 {
+		text += `"` // an open quote reaches to the end for the kernel too; closed, something can be added behind it
+	}
+	all := split(text)
 	if i := slices.Index(all, "--"); i >= 0 {
 		return all[:i:i], all[i:]
 	}

@@ -40,6 +40,7 @@ func TestMerge(t *testing.T) {
 			"hugepagesz=1G hugepages=4 hugepagesz=2M hugepages=512"},
 		{"new size", "hugepagesz=1G hugepages=4", []string{"hugepagesz=2M", "hugepages=512"}, nil, "hugepagesz=1G hugepages=4 hugepagesz=2M hugepages=512"},
 		{"default size first", "ro hugepagesz=1G hugepages=4", []string{"hugepages=512"}, nil, "ro hugepages=512 hugepagesz=1G hugepages=4"},
+		{"open quote", "a=\"b c", []string{"nosmt"}, nil, "a=\"b c\" nosmt"},
 		{"per node", "", []string{"hugepages=0:512,1:512"}, nil, "hugepages=0:512,1:512"},
 	} {
 		if got := Merge(c.current, c.set, c.drop); got != c.want {

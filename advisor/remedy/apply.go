@@ -25,6 +25,7 @@ type prepared struct {
 	steps   []step
 	old     []string // exact text of each step's knob
 	changes []Change // to-dos and refusals that need no write
+	balance bool     // irqbalance runs, and nothing in the list keeps it from moving interrupts back
 }
 
 // Preview says what Apply would do. It writes nothing anywhere.
@@ -36,6 +37,7 @@ func Preview(h Host, actions []action.Action) ([]Change, error) {
 	out := slices.Clone(p.changes)
 	for i, s := range p.steps {
 		c := change(actions[s.action], s, p.old[i])
+		c.Detail = p.caution(s)
 		if c.Outcome = Planned; !s.fresh && sameValue(s.knob, p.old[i], s.value) {
 			c.Outcome = Unchanged
 		}
@@ -66,7 +68,32 @@ func prepare(h Host, actions []action.Action) (prepared, error) {
 			}
 		}
 	}
+	p.balance = balanced(h, actions)
 	return p, nil
+}
+
+// balanced reports whether irqbalance may undo interrupt affinities of the list.
+func balanced(h Host, actions []action.Action) bool {
+	moves := false
+	for _, a := range actions {
+		if a.Kind == action.IrqbalanceBan || a.Kind == action.Service && strings.HasPrefix(a.Name, "irqbalance") {
+			return false
+		}
+		moves = moves || a.Kind == action.IRQAffinity
+	}
+	if !moves {
+		return false
+	}
+	state, err := serviceState(h, "is-active", "irqbalance", "active", "inactive")
+	return err == nil && state == "active"
+}
+
+// caution is what people should know of a step beside its outcome.
+func (p *prepared) caution(s step) string {
+	if p.balance && s.effective != "" {
+		return "irqbalance runs and may move it back: ban the CPUs or stop it as well"
+	}
+	return ""
 }
 
 // nothingToDo: people have to act, or no file of this host matches.
@@ -197,6 +224,7 @@ func (a *applying) save() error {
 func (a *applying) one(i int) error {
 	s := a.p.steps[i]
 	c := change(a.p.actions[s.action], s, a.p.old[i])
+	c.Detail = a.p.caution(s)
 	how, after := "", ""
 	if now, err := s.knob.read(a.h); err == nil && sameValue(s.knob, now, s.value) {
 		c.Outcome, how = Unchanged, "unchanged"
@@ -237,69 +265,6 @@ func (a *applying) tell(c Change) {
 	a.report.Changes = append(a.report.Changes, c)
 	if a.opt.Each != nil {
 		a.opt.Each(c)
-	}
-}
-
-// judge reads the knob back and says what is true now.
-func (a *applying) judge(s step, c *Change) (after string) {
-	after, err := s.knob.read(a.h)
-	c.Now = shown(s.knob, after)
-	switch {
-	case err != nil:
-		c.Outcome, c.Detail = Failed, "written, but it cannot be read back: "+explain(err)
-	case !sameValue(s.knob, after, s.value):
-		c.Outcome, c.Detail = Failed, fmt.Sprintf("written %q, but it reads %q", plain(s.value), c.Now)
-		if partial(s, after) {
-			c.Outcome = Refused
-			c.Detail += ": the kernel gave less than was asked for"
-		}
-	default:
-		c.Outcome = Done
-		a.effective(s, c)
-	}
-	return after
-}
-
-// partial: huge pages that the kernel could not find stay as many as there are; that is no failure of the others.
-func partial(s step, after string) bool {
-	return strings.HasSuffix(s.knob.Path, "nr_hugepages") && plain(after) != ""
-}
-
-// effective looks at the file that tells what the hardware does. A change that waits for the next interrupt is pending.
-func (a *applying) effective(s step, c *Change) {
-	if s.effective == "" {
-		return
-	}
-	text, err := a.h.Read(s.effective)
-	if err != nil {
-		c.Detail = "effective value not known: " + err.Error()
-		return
-	}
-	c.Now = plain(text)
-	if !within(text, s.value) {
-		c.Outcome, c.Detail = Pending, "accepted; the interrupt moves when it fires next"
-	}
-}
-
-// settleTime is how long pending interrupts get to fire once.
-const settleTime = 200 * time.Millisecond
-
-// settle looks again at what was pending.
-func (a *applying) settle() {
-	waited := false
-	for i := range a.report.Changes {
-		c := &a.report.Changes[i]
-		if c.Outcome != Pending {
-			continue
-		}
-		if !waited {
-			time.Sleep(settleTime)
-			waited = true
-		}
-		path := strings.Replace(c.Knob, "smp_affinity_list", "effective_affinity_list", 1)
-		if text, err := a.h.Read(path); err == nil && within(text, c.Want) {
-			c.Outcome, c.Now, c.Detail = Done, plain(text), ""
-		}
 	}
 }
 

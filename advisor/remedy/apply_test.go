@@ -179,6 +179,19 @@ func TestTruthfulOutcomes(t *testing.T) {
 	}
 }
 
+func TestCautionOfIrqbalance(t *testing.T) {
+	k, st := newKernel(t)
+	irq := action.Action{Kind: action.IRQAffinity, IRQ: 41, CPUs: cpulist.Of(1)}
+	r, err := Apply(context.Background(), k, st, []action.Action{irq}, Options{})
+	if c := find(t, r.Changes, "irq/41"); err != nil || c.Outcome != Done || !strings.Contains(c.Detail, "irqbalance runs") {
+		t.Errorf("%+v, %v", c, err)
+	}
+	r, err = Apply(context.Background(), k, st, []action.Action{{Kind: action.IRQAffinity, IRQ: 42, CPUs: cpulist.Of(1)}, {Kind: action.IrqbalanceBan, CPUs: cpulist.Of(2)}}, Options{})
+	if c := find(t, r.Changes, "irq/42"); err != nil || c.Detail != "" {
+		t.Errorf("with a ban: %+v, %v", c, err)
+	}
+}
+
 // What cannot be done is said before anything is changed.
 func TestPrepareRefuses(t *testing.T) {
 	for name, actions := range map[string][]action.Action{
@@ -447,6 +460,9 @@ func TestRootIsNeeded(t *testing.T) {
 func TestMachineTools(t *testing.T) {
 	if _, err := (Machine{}).Run("sh", "-c", "true"); err == nil {
 		t.Error("a shell was run")
+	}
+	if _, err := (Machine{Root: t.TempDir()}).Run("systemctl", "--version"); err == nil {
+		t.Error("a tool of this machine was run for a tree")
 	}
 	if err := (Machine{Root: t.TempDir()}).Write("/proc/new", "1"); err == nil {
 		t.Error("a file was created")

@@ -177,6 +177,9 @@ func (m Machine) tool(name string) (string, error) {
 	if p, ok := m.Tools[name]; ok {
 		return p, nil
 	}
+	if m.Root != "" {
+		return "", fmt.Errorf("run %s: a tool would change this machine, not the one below %s", name, m.Root)
+	}
 	for _, t := range tools {
 		for _, dir := range toolDirs {
 			p := filepath.Join(dir, name)
