@@ -240,10 +240,8 @@ func TestPingpongCountsFaults(t *testing.T) {
 	if !hasCode(r.Notes, "pingpong-lost") {
 		t.Errorf("notes %v", r.Notes)
 	}
-	for _, q := range res.Percentiles {
-		if q.US > 60e3 {
-			t.Errorf("p%g is %g us: a late answer is in the percentiles", q.P, q.US)
-		}
+	if res.Samples != res.Received-res.Late {
+		t.Errorf("%d samples of %d answers, %d of them late", res.Samples, res.Received, res.Late)
 	}
 }
 
