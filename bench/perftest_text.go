@@ -243,8 +243,8 @@ func perftestJSON(r *Result, w Workload, file []byte) []perftestRow {
 		if m == nil {
 			continue
 		}
-		if m[1] == "Device" || m[1] == "test" || m[1] == "PCIe_relax_order" {
-			r.perftestInfo(m[1], m[2], l.N)
+		if m[1] == "PCIe_relax_order" {
+			r.note("perftest-pcie-relaxed-order", "info", "PCIe relax order: "+m[2], l.N, "state", m[2])
 		}
 		name, known := perftestKeys[m[1]]
 		if v, ok := finite(m[2]); ok && known {
@@ -258,12 +258,6 @@ func perftestJSON(r *Result, w Workload, file []byte) []perftestRow {
 		r.note("perftest-json-invalid", "info", "the result file is no valid JSON (perftest before 24.01 writes bare words and trailing commas); it was read line by line", 0)
 	}
 	return []perftestRow{row}
-}
-
-func (r *Result) perftestInfo(key, value string, line int) {
-	if key == "PCIe_relax_order" {
-		r.note("perftest-pcie-relaxed-order", "info", "PCIe relax order: "+value, line, "state", value)
-	}
 }
 
 // perftestKeys are the keys of the JSON results (src/perftest_resources.c) and the columns that they stand for.
