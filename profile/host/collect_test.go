@@ -67,7 +67,7 @@ func flattenInto(m map[string]string, p string, v any) {
 // functions and the source addresses of routes come from lspci and ip in a bundle, which say a little more.
 var volatile = regexp.MustCompile(`^\.(time_s|procs|cpu\.stat|kernel\.(vmstat|uptime_s|loadavg_1m)|memory\.available_bytes|softirq|irq\.(irqs\[\d+\]\.counts|irqs\[\d+\]\.effective|local|local_raw)|` +
 	`kernel\.sysctl\.net\.netfilter|power\.(idle\.\d+\[\d\]\.(usage|time_us)|cur_freq)|numa\.nodes\[\d+\]\.(mem_free|numastat)|nics\[\d+\]\.(net_stats|stats|carrier_changes)|rdma\[\d+\]\.|` +
-	`cgroups\[\d+\]\.(pids|nr_|throttled)|log|net\.routes\[\d+\]\.src|pci\[\d+\]\.name)`)
+	`cgroups\[\d+\]\.(pids|nr_|throttled)|log|net\.protocols|net\.routes\[\d+\]\.src|pci\[\d+\]\.name)`)
 
 // The bundle gives the Host that the machine gives: what cannot change in between is the same, value by value.
 func TestBundleReadsLikeTheMachine(t *testing.T) {

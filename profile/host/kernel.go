@@ -162,6 +162,11 @@ func readLoad(s *Source, k *Kernel) {
 	k.UptimeS = firstFloat(s, "/proc/uptime")
 	k.Loadavg = firstFloat(s, "/proc/loadavg")
 	k.Tainted = s.Int64("/proc/sys/kernel/tainted")
+	k.MCECheckS = s.Int64("/sys/devices/system/machinecheck/machinecheck0/check_interval")
+	k.Tracer = s.Word("/sys/kernel/tracing/current_tracer")
+	if !k.Tracer.Ok() {
+		k.Tracer = s.Word("/sys/kernel/debug/tracing/current_tracer") // its place before Linux 4.1
+	}
 	if b, err := s.Read("/proc/vmstat"); err == nil {
 		k.VMStat = counters(b)
 	}

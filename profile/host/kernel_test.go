@@ -69,6 +69,10 @@ mlx5_core 16384 0 - Live 0x0000000000000000
 x
 -- proc/sys/net/ipv4/tcp_rmem --
 4096	131072	6291456
+-- sys/devices/system/machinecheck/machinecheck0/check_interval --
+300
+-- sys/kernel/debug/tracing/current_tracer --
+function
 -- sys/module/nvme/parameters/poll_queues --
 4
 -- sys/kernel/debug/sched/preempt --
@@ -83,9 +87,9 @@ tsc hpet acpi_pm
 	k := readAreas(s, readKernel).Kernel
 	got := fmt.Sprintln(k.Release.Or(""), k.Version, k.RT.Or(false), k.HZ.Or(0), k.Preempt.Or(""), k.UptimeS.Or(0), k.Loadavg.Or(0), k.VMStat, k.Modules,
 		k.WorkqueueMask.Or(nil), k.WatchdogMask.Or(nil), k.Sysctl["net.ipv4.tcp_rmem"].Or(""), k.ModuleParams, k.SchedDebug["fair_server/cpu3/runtime"],
-		k.Clocksource.Or(""), k.Clocksources.Or(nil))
+		k.Clocksource.Or(""), k.Clocksources.Or(nil), k.MCECheckS.Or(0), k.Tracer.Or(""))
 	want := "6.12.12-rt-amd64 [6 12 12] true 250 full 86400.5 1.25 map[numa_hit:91] map[mlx5_core:true] 0-1,10-11 0-1,10 4096 131072 6291456 " +
-		"map[nvme.poll_queues:4] 50000000 hpet [tsc hpet acpi_pm]"
+		"map[nvme.poll_queues:4] 50000000 hpet [tsc hpet acpi_pm] 300 function"
 	if strings.Join(strings.Fields(got), " ") != strings.Join(strings.Fields(want), " ") {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}

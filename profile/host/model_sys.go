@@ -30,6 +30,9 @@ type Kernel struct {
 	Loadavg       maybe.Value[float64]           `json:"loadavg_1m,omitzero"`
 	VMStat        map[string]int64               `json:"vmstat,omitempty"` // /proc/vmstat; totals
 	Tainted       maybe.Value[int64]             `json:"tainted,omitzero"`
+	// MCECheckS is the interval of polling for machine-check events, seconds; 0: off. Of CPU 0.
+	MCECheckS maybe.Value[int64]  `json:"mce_check_interval_s,omitzero"`
+	Tracer    maybe.Value[string] `json:"tracer,omitzero"` // current_tracer of ftrace; nop: none
 }
 
 // Arg is one word of the kernel command line.
@@ -85,6 +88,14 @@ type Power struct {
 	CoreThrottles     map[int]int64       `json:"core_throttles,omitempty"`
 	Why               string              `json:"why,omitempty"`           // why cpufreq or cpuidle is absent
 	BaseFreqKHz       map[int]int         `json:"base_freq_khz,omitempty"` // base_frequency, where the driver tells
+	Uncore            []Uncore            `json:"uncore,omitempty"`        // Intel
+}
+
+// Uncore is one domain of the clock of mesh, last-level cache and memory controller; min below max: it may vary.
+type Uncore struct {
+	Name   string           `json:"name"` // package_00_die_00
+	MinKHz maybe.Value[int] `json:"min_khz,omitzero"`
+	MaxKHz maybe.Value[int] `json:"max_khz,omitzero"`
 }
 
 // IdleState is one cpuidle state of one CPU. Usage and TimeUS are totals.
@@ -259,8 +270,10 @@ type LogHit struct {
 
 // Net is addresses and routes.
 type Net struct {
-	Routes      []Route `json:"routes,omitempty"`
-	RoutesKnown bool    `json:"routes_known"`
+	Routes []Route `json:"routes,omitempty"`
+	// Protocols is /proc/net/snmp and netstat, such as "Udp.RcvbufErrors"; totals.
+	Protocols   map[string]int64 `json:"protocols,omitempty"`
+	RoutesKnown bool             `json:"routes_known"`
 }
 
 // Route is one IPv4 or IPv6 route.

@@ -35,6 +35,7 @@ func readPower(s *Source, h *Host) {
 	p.ResumeLatencyUS = resumeLatency(s, online)
 	p.CoreThrottles = perCPU(s, online, "thermal_throttle/core_throttle_count")
 	p.PackageThrottles = perCPU(s, online, "thermal_throttle/package_throttle_count")
+	p.Uncore = readUncore(s, h)
 	p.Why = whyNoPower(s, p)
 }
 

@@ -39,6 +39,7 @@ func areas() []func(*Source, *Host) {
 		readStat,
 		readIRQ,
 		readSoftirq,
+		readProtocols,
 		readMemory,
 		readPower,
 		readNICs,
