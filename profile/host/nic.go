@@ -163,8 +163,9 @@ func readNICDevice(s *Source, h *Host, n *NIC, base string) {
 	}
 	n.Driver = linkName(s, dev+"/driver")
 	fn, chain := pciOf(dev)
-	if fn == "" {
-		n.Node = s.Int(dev + "/numa_node")
+	if fn == "" { // a platform or VMBus device
+		n.Node, n.LocalCPUs = s.Int(dev+"/numa_node"), s.List(dev+"/local_cpulist")
+		n.IRQs = nicIRQs(s, h, n.Name, dev, dev)
 		return
 	}
 	n.PCI = chain[len(chain)-1]

@@ -22,6 +22,12 @@ const nicTree = `
 -- sys/class/net/eth0 -> ../../devices/pci0000:00/0000:00:03.0/virtio2/net/eth0 --
 -- sys/class/net/guestvf -> ../../devices/pci0000:00/0000:00:05.0/net/guestvf --
 -- sys/class/net/gone -> ../../devices/nowhere --
+-- sys/class/net/end0 -> ../../devices/platform/soc/1c30000.ethernet/net/end0 --
+-- sys/devices/platform/soc/1c30000.ethernet/numa_node --
+0
+-- sys/devices/platform/soc/1c30000.ethernet/net/end0/ifindex --
+20
+-- sys/devices/platform/soc/1c30000.ethernet/net/end0/device -> ../../../1c30000.ethernet --
 -- sys/class/net/bonding_masters --
 bond0
 -- sys/devices/virtual/net/lo/type --
@@ -127,11 +133,11 @@ pf0vf0
 `
 
 func TestNICTypes(t *testing.T) {
-	h := Host{IRQ: IRQTable{IRQs: []IRQ{{Number: 23, Actions: []string{"virtio2-config"}}, {Number: 24, Actions: []string{"virtio2-input.0"}}, {Number: 25, Actions: []string{"virtio21-input.0"}}}}}
+	h := Host{IRQ: IRQTable{IRQs: []IRQ{{Number: 23, Actions: []string{"virtio2-config"}}, {Number: 24, Actions: []string{"virtio2-input.0"}}, {Number: 25, Actions: []string{"virtio21-input.0"}}, {Number: 40, Actions: []string{"end0"}}}}}
 	readNICs(sourceOf(t, nicTree), &h)
 	want := map[string]string{"lo": "loopback", "bond0": "bond", "vlan100": "vlan", "bond0.7": "vlan", "br0": "bridge", "tap0": "tap",
 		"tun0": "tun", "veth1": "veth", "macvlan0": "macvlan", "ens1f0np0": "physical", "ens1f1np1": "physical", "ens1f0v0": "vf",
-		"rep0": "representor", "eth0": "virtual", "guestvf": "vf"}
+		"rep0": "representor", "eth0": "virtual", "guestvf": "vf", "end0": "physical"}
 	for name, kind := range want {
 		if n := h.NIC(name); n == nil || n.Type != kind {
 			t.Errorf("%s: %+v, want type %s", name, n, kind)
@@ -149,6 +155,9 @@ func TestNICTypes(t *testing.T) {
 	}
 	if irqs := h.NIC("eth0").IRQs; !slices.Equal(irqs, []int{23, 24}) {
 		t.Errorf("interrupts of virtio2: %v", irqs)
+	}
+	if soc := h.NIC("end0"); !slices.Equal(soc.IRQs, []int{40}) || soc.PCI != "" || soc.Node.Or(-1) != 0 {
+		t.Errorf("a device that is not on PCI: %+v", soc)
 	}
 }
 

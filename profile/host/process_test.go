@@ -3,9 +3,11 @@ package host
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/corewise/corewise/profile/cpulist"
 )
@@ -170,6 +172,49 @@ func TestReadProcsLive(t *testing.T) {
 	}
 	if rss, ok := p.RSSBytes.Get(); !ok || rss < 1<<20 {
 		t.Errorf("RSS %v", p.RSSBytes)
+	}
+}
+
+// TestSettingsOfAProcess starts a process with known settings and reads them back.
+func TestSettingsOfAProcess(t *testing.T) {
+	for _, tool := range []string{"prlimit", "taskset", "chrt", "numactl", "sleep"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			skip(t, err.Error())
+		}
+	}
+	if os.Geteuid() != 0 {
+		skip(t, "a real-time priority needs root")
+	}
+	cmd := exec.Command("prlimit", "--memlock=65536:65536", "taskset", "-c", "0", "chrt", "-r", "7", "numactl", "--membind=0", "sleep", "60")
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "VMA_SPEC=latency", "SECRET=x"}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := cmd.Process.Kill(); err != nil {
+			t.Error(err)
+		}
+		_ = cmd.Wait() // killed, as it should be
+	}()
+	var p Proc
+	for deadline := time.Now().Add(10 * time.Second); p.Comm != "sleep"; time.Sleep(20 * time.Millisecond) {
+		list := ReadProcs(LiveSource(), cmd.Process.Pid)
+		if len(list) != 1 || time.Now().After(deadline) {
+			t.Fatalf("%+v", list)
+		}
+		p = list[0]
+	}
+	p = ReadProcs(LiveSource(), cmd.Process.Pid)[0]
+	th := p.Threads[0]
+	is(t, "policy", th.Policy, "rr")
+	is(t, "CPU", th.LastCPU, 0)
+	is(t, "memlock", p.MemlockBytes, 65536)
+	is(t, "memory policy", p.NUMAPolicy, "bind:0")
+	if th.RTPrio != 7 || th.Allowed.String() != "0" || !slices.Equal(p.Argv, []string{"sleep", "60"}) || p.NUMAPages[0] < 4096 {
+		t.Errorf("%+v", p)
+	}
+	if len(p.Env) != 1 || p.Env["VMA_SPEC"] != "latency" {
+		t.Errorf("environment %v", p.Env)
 	}
 }
 
