@@ -187,7 +187,7 @@ func Title(a Action) string {
 	case Sysctl:
 		return fmt.Sprintf("sysctl %s = %s", a.Key, a.Value)
 	case Ethtool:
-		return fmt.Sprintf("%s: %s %s = %s", a.Iface, a.Group, a.Key, a.Value)
+		return fmt.Sprintf("%s: %s %s = %s", a.Iface, a.Group, a.Key, onOff(a.Value))
 	case Service:
 		return fmt.Sprintf("%s %s", a.Value, a.Name)
 	case IrqbalanceBan:

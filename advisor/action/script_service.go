@@ -113,7 +113,7 @@ func (b *scripts) ethtool(a Action) {
 	name := b.saved()
 	b.line("old=$(%s | %s)", quoteAll(EthtoolShow(a)...), fmt.Sprintf(reader, Quote(ethtoolName(g, a.Key))))
 	b.line(`[ -n "$old" ] || die %s`, Quote(a.Iface+" does not tell "+a.Key))
-	b.line("keep %s \"$old\"\n%s || die ethtool\necho %s\": $old -> \"%s", name, set, Quote(a.Iface+" "+a.Key), Quote(a.Value))
+	b.line("keep %s \"$old\"\n%s || die ethtool\necho %s\": $old -> \"%s", name, set, Quote(a.Iface+" "+a.Key), Quote(onOff(a.Value)))
 	argv := EthtoolArgv(a, "")
 	b.back(`if [ -e "$state/%[1]s" ]; then %[2]s "$(cat "$state/%[1]s")" && rm "$state/%[1]s" || failed=1; fi`, name, quoteAll(argv[:len(argv)-1]...))
 }

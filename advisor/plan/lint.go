@@ -1,14 +1,23 @@
-package kargs
+package plan
 
 import (
+	"github.com/corewise/corewise/advisor/kargs"
 	"github.com/corewise/corewise/profile/cpulist"
 	"github.com/corewise/corewise/profile/host"
 	"github.com/corewise/corewise/profile/maybe"
 )
 
-// FromHost takes what the linter wants to know from a host. Lint(h.Kernel.Cmdline.Or(""), FromHost(h)) is the usual call.
-func FromHost(h host.Host) Host {
-	k := Host{
+// LintCmdline finds what is wrong with the kernel arguments of a host; none when its command line is not known.
+func LintCmdline(h host.Host) []kargs.Note {
+	cmdline, ok := h.Kernel.Cmdline.Get()
+	if !ok {
+		return nil
+	}
+	return kargs.Lint(cmdline, lintHost(h))
+}
+
+func lintHost(h host.Host) kargs.Host {
+	k := kargs.Host{
 		Version: h.Kernel.Version, Arch: h.CPU.Arch, Vendor: h.CPU.Vendor.Or(""), Boot: h.CPU.BootCPU,
 		Online: h.CPU.Online.Or(nil), Isolated: h.CPU.Isolated, NohzFull: h.CPU.NohzFull,
 		Config: h.Kernel.Config, Unknown: h.Kernel.Unknown, CPUSystemd: h.Services.CPUAffinity,

@@ -1,4 +1,4 @@
-package kargs
+package plan
 
 import (
 	"context"
@@ -7,12 +7,16 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/corewise/corewise/advisor/kargs"
 	"github.com/corewise/corewise/profile/host"
 )
 
 // What the linter says of the project's cases: where one has a fault on its command line it is named, and a well-tuned
 // host gets no error.
-func TestCases(t *testing.T) {
+func TestLintOfCases(t *testing.T) {
+	if got := LintCmdline(host.Host{}); got != nil {
+		t.Errorf("notes without a command line: %v", got)
+	}
 	want := map[string][]string{
 		"C18":       {"kargs-irqbalance-ban"},
 		"C20":       {"kargs-irqaffinity-overlap"},
@@ -32,9 +36,9 @@ func TestCases(t *testing.T) {
 		h := host.Take(context.Background(), tree.First())
 		tree.Close()
 		var got []string
-		for _, n := range Lint(h.Kernel.Cmdline.Or(""), FromHost(h)) {
+		for _, n := range LintCmdline(h) {
 			t.Logf("%-12s %s %s: %s %v %v", name, n.Level, n.Code, n.Text, n.Set, n.Drop)
-			if n.Level != Info {
+			if n.Level != kargs.Info {
 				got = append(got, n.Code)
 			}
 		}
