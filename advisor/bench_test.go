@@ -86,3 +86,19 @@ func BenchmarkCheck(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkBuiltinStart is what the built-in rules add to every start: reading them and judging one run.
+func BenchmarkBuiltinStart(b *testing.B) {
+	p := latencyRun()
+	for b.Loop() {
+		Judge(p, Options{Rules: builtin(b), Goal: "latency"})
+	}
+}
+
+// BenchmarkBuiltinJudge is a further judgement with rules that are loaded: fleet and live views.
+func BenchmarkBuiltinJudge(b *testing.B) {
+	p, rs := latencyRun(), builtin(b)
+	for b.Loop() {
+		Judge(p, Options{Rules: rs, Goal: "latency"})
+	}
+}
