@@ -132,6 +132,50 @@ func TestEthtoolTexts(t *testing.T) {
 	}
 }
 
+const settingsText = `Settings for eth0:
+	Supported ports: [ Backplane ]
+	Supported link modes:   1000baseKX/Full
+	                        100000baseCR4/Full
+	                        25000baseCR/Full
+	Supported pause frame use: Symmetric
+	Advertised link modes:  400000baseCR8/Full
+	Speed: 25000Mb/s
+	Duplex: Full
+	Auto-negotiation: on
+	Port: Direct Attach Copper
+	Link detected: yes
+`
+
+func TestPlainEthtoolTexts(t *testing.T) {
+	h := readAreas(treeOf(t, `
+-- root/sys/class/net/eth0/ifindex --
+2
+-- cmd/ethtool-eth0 --
+`+settingsText+`-- cmd/ethtool-c-eth0 --
+`+coalesceOld+`-- cmd/ethtool-i-eth0 --
+driver: ice
+version: 6.1.0
+firmware-version: 4.20 0x80017785 1.3346.0
+bus-info: 0000:17:00.0
+-- cmd/ethtool-S-eth0 --
+`+statsSample), readCommands, readNICs)
+	n := h.NIC("eth0")
+	is(t, "speed", n.SpeedMbps, 25000)
+	is(t, "fastest supported mode", n.MaxSpeedMbps, 100000)
+	is(t, "port", n.Port, "dac")
+	is(t, "autoneg", n.Autoneg, true)
+	is(t, "rx-usecs", n.Coalesce.RXUsecs, 16)
+	is(t, "driver", n.Driver, "ice")
+	is(t, "firmware", n.Firmware, "4.20 0x80017785 1.3346.0")
+	if len(n.Stats.Or(nil)) != 4 {
+		t.Errorf("stats %v", n.Stats)
+	}
+	unknown := linkText("Settings for eth0:\n\tSupported link modes:   Not reported\n\tSpeed: Unknown!\n\tDuplex: Unknown! (255)\n\tPort: Other\n")
+	is(t, "nothing reported", unknown.MaxSpeedMbps.Value, 0)
+	isMissing(t, "Unknown!", unknown.SpeedMbps.Value, "not read")
+	isMissing(t, "Unknown! (255)", unknown.Duplex.Value, "not read")
+}
+
 func TestEthtoolNotApplicable(t *testing.T) {
 	c := coalesceText(coalesceNew)
 	isMissing(t, "adaptive", c.AdaptiveRX.Value, "not supported")
@@ -202,5 +246,7 @@ func FuzzEthtoolText(f *testing.F) {
 		twoBlocks(text)
 		featuresText(text)
 		statsText(text)
+		linkText(text)
+		driverText(text)
 	})
 }

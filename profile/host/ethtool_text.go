@@ -8,10 +8,21 @@ import (
 	"github.com/corewise/corewise/profile/maybe"
 )
 
-// addText completes the values from what `ethtool -c IFACE`, -g, -l, -a, -k and -S printed (cmd/ethtool-c-IFACE). A part
-// that the file has counts.
+// addText completes the values from what `ethtool -c IFACE`, -g, -l, -a, -k, -S, -i and plain `ethtool IFACE` printed
+// (cmd/ethtool-c-IFACE, cmd/ethtool-IFACE). A part that the file has counts.
 func (f *ethtoolFile) addText(h *Host, iface string) {
 	text := func(option string) (string, bool) { return command(h, "ethtool-"+option+"-"+iface).Get() }
+	if t, ok := text("i"); ok && f.Driver.IsZero() {
+		f.Driver = some(driverText(t))
+	}
+	if t, ok := command(h, "ethtool-"+iface).Get(); ok && f.Link.IsZero() {
+		f.Link = some(linkText(t))
+	}
+	f.addParameters(text)
+}
+
+// addParameters completes what the options -c, -g, -l, -a, -k and -S tell.
+func (f *ethtoolFile) addParameters(text func(option string) (string, bool)) {
 	if t, ok := text("c"); ok && f.Coalesce.IsZero() {
 		f.Coalesce = some(coalesceText(t))
 	}
@@ -128,3 +139,48 @@ func statsText(text string) map[string]uint64 {
 
 // maxStats bounds the counters of one interface: mlx5 with 128 queues has about 6,000.
 const maxStats = 100_000
+
+func driverText(text string) driverPart {
+	keys := colonKeys(text)
+	word := func(name string) key[string] {
+		if v, ok := keys[name]; ok {
+			return has(v)
+		}
+		return key[string]{}
+	}
+	return driverPart{Driver: word("driver"), Version: word("version"), Firmware: word("firmware-version"), BusInfo: word("bus-info")}
+}
+
+var (
+	reSupported = regexp.MustCompile(`(?s)Supported link modes:(.*?)(?:\n\s*[A-Z][^:\n]*:|$)`)
+	reMbps      = regexp.MustCompile(`^(\d+)Mb/s$`)
+)
+
+// linkText reads plain `ethtool IFACE`.
+func linkText(text string) linkPart {
+	keys := colonKeys(text)
+	var l linkPart
+	if m := reMbps.FindStringSubmatch(keys["Speed"]); m != nil {
+		l.SpeedMbps = has(max(atoi(m[1]), 0))
+	}
+	if d := strings.ToLower(keys["Duplex"]); d == "full" || d == "half" {
+		l.Duplex = has(d)
+	}
+	l.Autoneg = onKey(keys, "Auto-negotiation")
+	if yes, ok := keys["Link detected"]; ok {
+		l.Detected = has(strings.HasPrefix(yes, "yes"))
+	}
+	for name, port := range portTexts {
+		if keys["Port"] == port {
+			l.Port = has(name)
+		}
+	}
+	if m := reSupported.FindStringSubmatch(text); m != nil {
+		l.MaxSpeedMbps = has(fastest(strings.Fields(m[1])))
+	}
+	return l
+}
+
+// portTexts are ethtool's words for the ports of host-tree files.
+var portTexts = map[string]string{"tp": "Twisted Pair", "aui": "AUI", "mii": "MII", "fibre": "FIBRE", "bnc": "BNC",
+	"dac": "Direct Attach Copper", "none": "None", "other": "Other"}
