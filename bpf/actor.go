@@ -20,9 +20,15 @@ func softirqName(vec uint64) string {
 func (d *decoder) actor(k probeKey) (Cause, Actor) {
 	switch k.cause() {
 	case probeCauseCAUSE_IRQ:
-		return CauseIRQ, Actor{ID: int(k.Id), Name: d.names[k.Func]}
+		return irqActor(int(k.Id), d.names[k.Func])
 	case probeCauseCAUSE_SOFTIRQ:
 		return CauseSoftirq, Actor{ID: int(k.Id), Name: softirqName(k.Id), Func: d.symbol(k.Func)}
+	case probeCauseCAUSE_TIMER:
+		return CauseTimer, Actor{ID: int(k.Id), Name: "local_timer", Func: d.symbol(k.Func)}
+	case probeCauseCAUSE_IPI:
+		return d.ipiActor(k)
+	case probeCauseCAUSE_NMI:
+		return CauseNMI, Actor{Name: "nmi", Func: d.symbol(k.Func)}
 	case probeCauseCAUSE_THREAD:
 		pid := int(uint32(k.Id))
 		return CauseThread, Actor{ID: pid, Name: d.comm(pid), Func: d.symbol(k.Func)}
@@ -30,16 +36,60 @@ func (d *decoder) actor(k probeKey) (Cause, Actor) {
 		return CauseRunqueue, Actor{Name: string(CauseRunqueue)}
 	case probeCauseCAUSE_THROTTLE:
 		return CauseThrottle, Actor{Name: "cgroup quota or RT throttling"}
+	case probeCauseCAUSE_FAULT:
+		return CauseFault, Actor{ID: int(k.Id), Name: [...]string{"user", "kernel"}[k.Id&1]}
 	case probeCauseCAUSE_IDLE_EXIT:
-		return CauseIdleExit, Actor{ID: int(k.Id), Name: "idle"}
+		return CauseIdleExit, Actor{ID: int(k.Id), Name: fmt.Sprintf("idle state %d", k.Id)}
 	}
 	return Cause(fmt.Sprintf("cause %d", k.cause())), Actor{ID: int(k.Id)}
 }
 
+// irqActor tells Arm's timer, which is an ordinary interrupt there, from devices.
+func irqActor(irq int, action string) (Cause, Actor) {
+	if action == "arch_timer" {
+		return CauseTimer, Actor{ID: irq, Name: "local_timer"}
+	}
+	return CauseIRQ, Actor{ID: irq, Name: action}
+}
+
+// ipiActor takes apart what IPI_ID in src/vector.h put together.
+func (d *decoder) ipiActor(k probeKey) (Cause, Actor) {
+	a := Actor{ID: int(k.Id & 0xffff), Func: d.symbol(k.Func)}
+	var cause Cause
+	a.Name, cause = vectorName(k.Id & 0xffff)
+	if sender := int(k.Id >> 16 & 0xffff); sender > 0 {
+		a.SenderCPU, a.SenderPID = sender-1, int(k.Id>>32)
+		a.SenderComm = d.comm(a.SenderPID)
+		if a.SenderPID == 0 {
+			a.SenderComm = "idle"
+		}
+	}
+	return cause, a
+}
+
+// vectorName names an x86 vector (arch/x86/include/asm/irq_vectors.h), or an Arm IPI by its first letter
+// (arch/arm64/kernel/smp.c, ipi_types). Local APIC events are interrupts but nobody's IPI.
+func vectorName(v uint64) (string, Cause) {
+	names := map[uint64]string{
+		0xfd: "reschedule", 0xfc: "call_function", 0xfb: "call_function_single", 0xf6: "irq_work", 0xf7: "x86_platform_ipi",
+		'I': "irq_work", 'C': "cpu_stop", 'T': "timer_broadcast", 'K': "kgdb_roundup",
+	}
+	local := map[uint64]string{
+		0xff: "spurious_apic", 0xfe: "error_apic", 0xfa: "thermal_apic", 0xf9: "threshold_apic", 0xf4: "deferred_error_apic",
+	}
+	if name, ok := local[v]; ok {
+		return name, CauseIRQ
+	}
+	if name, ok := names[v]; ok {
+		return name, CauseIPI
+	}
+	return fmt.Sprintf("vector 0x%x", v), CauseIPI
+}
+
 // comm is the name of a thread that ran: a watched one's last name, else as the probes saw it, else what /proc says now.
 func (d *decoder) comm(pid int) string {
-	if slot, ok := d.slots[pid]; ok {
-		return text(d.threads[slot].Comm[:])
+	if name := d.comms[pid]; name != "" {
+		return name
 	}
 	if name, ok := d.names[uint64(pid)]; ok {
 		return name

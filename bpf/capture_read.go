@@ -34,7 +34,14 @@ func (s *Session) read(end moment) (Capture, error) {
 // fill puts the decoded parts into the capture, sorted so that equal tables give equal captures.
 func (d *decoder) fill(c *Capture) {
 	c.Threads = d.threadList()
-	c.CPUTime, c.Hits = d.cpu, d.hits
+	for k, s := range d.cpu {
+		k.Count, k.NS, k.MaxNS = s.Count, s.Ns, s.Max
+		c.CPUTime = append(c.CPUTime, k)
+	}
+	for k, s := range d.hits {
+		k.Count, k.NS, k.MaxNS = s.Count, s.Ns, s.Max
+		c.Hits = append(c.Hits, k)
+	}
 	slices.SortFunc(c.CPUTime, func(a, b CPUCause) int {
 		return cmp.Or(cmp.Compare(a.CPU, b.CPU), cmp.Compare(b.NS, a.NS), cmp.Compare(a.Cause, b.Cause), compareActor(a.Actor, b.Actor))
 	})

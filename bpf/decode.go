@@ -1,9 +1,9 @@
 package bpf
 
 import (
+	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 )
 
 // decoder turns tables into the parts of a Capture.
@@ -11,7 +11,7 @@ type decoder struct {
 	tables
 	nodes   map[int]int
 	symbols map[uint64]string
-	slots   map[int]int // by thread id: the last one that had it
+	comms   map[int]string // last name of each watched thread, by its id
 	endNS   int64
 
 	run     map[uint32]map[int]uint64 // on-CPU ns by slot and CPU
@@ -19,20 +19,21 @@ type decoder struct {
 	wake    map[Wakeup]uint64
 	pages   map[PageAlloc]uint64
 	napi    map[NAPI]probeSum
-	cpu     []CPUCause
-	hits    []ThreadCause
+	cpu     map[CPUCause]probeSum    // keys without sums
+	hits    map[ThreadCause]probeSum // keys without sums
 }
 
 func newDecoder(t tables, nodes map[int]int) *decoder {
-	slots := map[int]int{}
-	for slot, th := range t.threads {
+	comms := map[int]string{}
+	for _, th := range t.threads {
 		if th.Start != 0 {
-			slots[int(th.Tid)] = slot
+			comms[int(th.Tid)] = lastComm(th)
 		}
 	}
 	return &decoder{
-		tables: t, nodes: nodes, slots: slots, run: map[uint32]map[int]uint64{}, migrate: map[Migration]uint64{},
+		tables: t, nodes: nodes, comms: comms, run: map[uint32]map[int]uint64{}, migrate: map[Migration]uint64{},
 		wake: map[Wakeup]uint64{}, pages: map[PageAlloc]uint64{}, napi: map[NAPI]probeSum{},
+		cpu: map[CPUCause]probeSum{}, hits: map[ThreadCause]probeSum{},
 	}
 }
 
@@ -53,7 +54,7 @@ func (d *decoder) decode() {
 		case probeCauseCAUSE_PAGES:
 			d.pages[PageAlloc{TID: d.tid(k.slot()), CPUNode: d.nodes[k.cpu()], PageNode: int(k.Id)}] += s.Count
 		case probeCauseCAUSE_NAPI:
-			n := NAPI{Netdev: d.names[k.Func], CPU: k.cpu()}
+			n := NAPI{Netdev: netdevName(k.Id, d.names[k.Id]), CPU: k.cpu()}
 			d.napi[n] = merge(d.napi[n], s)
 		default:
 			d.addCause(k, s)
@@ -71,10 +72,23 @@ func (d *decoder) addRun(k probeKey, s probeSum) {
 func (d *decoder) addCause(k probeKey, s probeSum) {
 	cause, actor := d.actor(k)
 	if k.slot() == 0 {
-		d.cpu = append(d.cpu, CPUCause{CPU: k.cpu(), Cause: cause, Actor: actor, Count: s.Count, NS: s.Ns, MaxNS: s.Max})
+		key := CPUCause{CPU: k.cpu(), Cause: cause, Actor: actor}
+		d.cpu[key] = merge(d.cpu[key], s)
 		return
 	}
-	d.hits = append(d.hits, ThreadCause{TID: d.tid(k.slot()), CPU: k.cpu(), Cause: cause, Actor: actor, Count: s.Count, NS: s.Ns, MaxNS: s.Max})
+	key := ThreadCause{TID: d.tid(k.slot()), CPU: k.cpu(), Cause: cause, Actor: actor}
+	d.hits[key] = merge(d.hits[key], s)
+}
+
+// netdevName is the device of a poll; the backlog of loopback and of RPS has none (net/core/dev.c, process_backlog).
+func netdevName(id uint64, name string) string {
+	switch {
+	case id == 0:
+		return "(backlog)"
+	case name == "":
+		return fmt.Sprintf("interface %d", uint32(id))
+	}
+	return name
 }
 
 // tid is the thread id of a slot, 0 for slot 0.
@@ -100,15 +114,12 @@ func (d *decoder) threadList() []Thread {
 
 func (d *decoder) thread(slot uint32, t probeThread) Thread {
 	th := Thread{
-		PID: int(t.Tgid), TID: int(t.Tid), Comm: text(t.Comm[:]), StartNS: int64(t.Start), EndNS: int64(t.End),
+		PID: int(t.Tgid), TID: int(t.Tid), Comm: lastComm(t), StartNS: int64(t.Start), EndNS: int64(t.End),
 		RunQ:      Histogram{Counts: trim(t.Waits[:]), Max: t.WaitMax},
 		Voluntary: t.Voluntary, Involuntary: t.Involuntary, Migrations: t.Migrations, WaitNS: t.WaitNs,
 	}
 	for _, cpu := range slices.Sorted(maps.Keys(d.run[slot])) {
 		th.OnCPU = append(th.OnCPU, OnCPU{CPU: cpu, NS: d.run[slot][cpu]})
-	}
-	if t.End == 0 {
-		th.Comm = commNow(th, th.Comm)
 	}
 	if t.WaitCpu != 0 && t.End == 0 && d.endNS > int64(t.WaitStart) {
 		d.openWait(&th, slot, t)
@@ -123,10 +134,8 @@ func (d *decoder) openWait(th *Thread, slot uint32, t probeThread) {
 	th.RunQ.Max = max(th.RunQ.Max, wait)
 	if wait > t.Taken {
 		rest := wait - t.Taken
-		d.hits = append(d.hits, ThreadCause{
-			TID: d.tid(slot), CPU: int(t.WaitCpu) - 1, Cause: CauseRunqueue, Actor: Actor{Name: string(CauseRunqueue)},
-			Count: 1, NS: rest, MaxNS: rest,
-		})
+		k := probeKey{A: uint64(probeCauseCAUSE_RUNQUEUE)<<48 | uint64(t.WaitCpu-1)<<32 | uint64(slot)}
+		d.addCause(k, probeSum{Count: 1, Ns: rest, Max: rest})
 	}
 }
 
@@ -139,10 +148,12 @@ func trim(counts []uint64) []uint64 {
 	return slices.Clone(counts[:n])
 }
 
-// commNow is the name that a living thread has given itself since it was started.
-func commNow(th Thread, old string) string {
-	if c, ok := readComm("/proc/" + strconv.Itoa(th.PID) + "/task/" + strconv.Itoa(th.TID) + "/comm"); ok {
-		return c
+// lastComm is the name of a thread: a living one may have given itself another than at its start.
+func lastComm(t probeThread) string {
+	if t.End == 0 {
+		if c, ok := readComm(fmt.Sprintf("/proc/%d/task/%d/comm", t.Tgid, t.Tid)); ok {
+			return c
+		}
 	}
-	return old
+	return text(t.Comm[:])
 }

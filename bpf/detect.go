@@ -9,7 +9,7 @@ func Detect() []ProbeState {
 	}
 	var states []ProbeState
 	for _, p := range probes() {
-		state, why := ProbeState{Name: p.name, How: "tp_btf", Attached: true}, err
+		state, why := ProbeState{Name: p.name, How: p.how(), Attached: true}, err
 		if why == nil {
 			why = ob.refuse[p.name]
 		}

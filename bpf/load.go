@@ -49,13 +49,13 @@ func load(o Options) (*object, error) {
 		return nil, err
 	}
 	for _, name := range []string{syncProgram, watchProgram} {
-		if err := ob.loadProgram(name); err != nil {
+		if err := ob.loadProgram(name, name, ""); err != nil {
 			ob.close()
 			return nil, fmt.Errorf("load program %s: %w", name, explain(err))
 		}
 	}
 	for _, p := range probes() {
-		ob.refuse[p.name] = ob.tryProbe(kernel, p.name)
+		ob.refuse[p.name] = ob.tryProbe(kernel, p)
 	}
 	return ob, nil
 }
@@ -117,27 +117,48 @@ func (ob *object) createMaps() error {
 }
 
 // tryProbe loads the program of one tracepoint, if the kernel has the tracepoint.
-func (ob *object) tryProbe(kernel *btf.Spec, name string) error {
+func (ob *object) tryProbe(kernel *btf.Spec, p probe) error {
 	var typedef *btf.Typedef
-	if err := kernel.TypeByName("btf_trace_"+name, &typedef); err != nil {
-		return errNoTracepoint
+	if err := kernel.TypeByName("btf_trace_"+p.name, &typedef); err != nil {
+		return noTracepoint(p)
 	}
-	if err := ob.loadProgram(name); err != nil {
+	attachTo := p.name
+	if p.raw {
+		attachTo = ""
+	}
+	if err := ob.loadProgram(p.name, p.prog(), attachTo); err != nil {
 		return explain(err)
 	}
 	return nil
 }
 
-// loadProgram loads one program alone, so that one that this kernel refuses does not take the others with it.
-func (ob *object) loadProgram(name string) error {
+func noTracepoint(p probe) error {
+	release := "this kernel"
+	var u unix.Utsname
+	if unix.Uname(&u) == nil {
+		release = "kernel " + unix.ByteSliceToString(u.Release[:])
+	}
+	if p.since != "" {
+		return fmt.Errorf("%s does not have the tracepoint; it came with %s", release, p.since)
+	}
+	return fmt.Errorf("%s does not have the tracepoint", release)
+}
+
+// loadProgram loads one program alone, so that one that this kernel refuses does not take the others with it. It is kept
+// under name and attached to the tracepoint attachTo.
+func (ob *object) loadProgram(name, program, attachTo string) error {
 	spec := ob.spec.Copy()
-	spec.Programs = map[string]*ebpf.ProgramSpec{name: spec.Programs[name]}
+	p := spec.Programs[program]
+	if attachTo != "" {
+		p.AttachTo = attachTo
+	}
+	spec.Programs = map[string]*ebpf.ProgramSpec{program: p}
 	coll, err := ebpf.NewCollectionWithOptions(spec, ebpf.CollectionOptions{Cache: ob.cache, MapReplacements: ob.maps})
 	if err != nil {
 		return err
 	}
 	defer coll.Close()
-	ob.progs[name] = coll.DetachProgram(name)
+	ob.progs[name] = coll.DetachProgram(program)
 	return nil
 }
 
@@ -164,8 +185,6 @@ func (ob *object) mapBytes() int64 {
 	}
 	return sum
 }
-
-var errNoTracepoint = errors.New("this kernel does not have the tracepoint")
 
 // explain adds what is needed to errors whose own text does not say it.
 func explain(err error) error {

@@ -14,5 +14,8 @@
 #include "src/sched.h"
 #include "src/proc.h"
 #include "src/mem.h"
+#include "src/vector.h"
+#include "src/timer.h"
+#include "src/misc.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

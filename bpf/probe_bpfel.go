@@ -62,7 +62,17 @@ type probeCpu struct {
 	Work      uint64
 	WorkPid   uint32
 	Dropped   uint32
-	Frames    [4]struct {
+	Resched   struct {
+		_   structs.HostLayout
+		Cpu uint32
+		Pid uint32
+	}
+	Call struct {
+		_   structs.HostLayout
+		Cpu uint32
+		Pid uint32
+	}
+	Frames [4]struct {
 		_     structs.HostLayout
 		Start uint64
 		Ns    uint64
@@ -72,7 +82,7 @@ type probeCpu struct {
 		Pad   uint32
 	}
 	Other [16]probeSum
-	_     [32]byte
+	_     [16]byte
 	Hard  [128]struct {
 		_   structs.HostLayout
 		Key probeKey
@@ -131,9 +141,10 @@ type probeThread struct {
 	WaitCpu     uint32
 	WaitSlot    uint32
 	WakeFrom    uint32
-	Flags       uint32
+	Preempted   uint32
 	SumCpu      uint32
 	Pad         uint32
+	Task        uint64
 	Run         probeSum
 	Rest        probeSum
 	Voluntary   uint64
@@ -147,40 +158,55 @@ type probeThread struct {
 	Tgid        uint32
 	Tid         uint32
 	Comm        [16]int8
-	_           [56]byte
+	_           [48]byte
 }
 
 // Names of all BPF objects in the ELF.
 //
 // Used for safe lookups in a Collection or CollectionSpec.
 const (
-	probeMapCpus              = "cpus"
-	probeMapEvents            = "events"
-	probeMapNames             = "names"
-	probeMapSlots             = "slots"
-	probeMapSums              = "sums"
-	probeMapThreads           = "threads"
-	probeProgIrqHandlerEntry  = "irq_handler_entry"
-	probeProgIrqHandlerExit   = "irq_handler_exit"
-	probeProgMmPageAlloc      = "mm_page_alloc"
-	probeProgSchedMigrateTask = "sched_migrate_task"
-	probeProgSchedProcessExec = "sched_process_exec"
-	probeProgSchedProcessExit = "sched_process_exit"
-	probeProgSchedProcessFork = "sched_process_fork"
-	probeProgSchedSwitch      = "sched_switch"
-	probeProgSchedWakeup      = "sched_wakeup"
-	probeProgSchedWakeupNew   = "sched_wakeup_new"
-	probeProgSchedWaking      = "sched_waking"
-	probeProgSoftirqEntry     = "softirq_entry"
-	probeProgSoftirqExit      = "softirq_exit"
-	probeProgSyncCpu          = "sync_cpu"
-	probeProgWatchThread      = "watch_thread"
-	probeVarEventType         = "event_type"
-	probeVarEventsOn          = "events_on"
-	probeVarMaxThreads        = "max_threads"
-	probeVarNextSlot          = "next_slot"
-	probeVarNodeMask          = "node_mask"
-	probeVarNodeShift         = "node_shift"
+	probeMapCpus                   = "cpus"
+	probeMapEvents                 = "events"
+	probeMapNames                  = "names"
+	probeMapSlots                  = "slots"
+	probeMapSums                   = "sums"
+	probeMapThreads                = "threads"
+	probeProgCpuIdle               = "cpu_idle"
+	probeProgCsdFunctionEntry      = "csd_function_entry"
+	probeProgCsdQueueCpu           = "csd_queue_cpu"
+	probeProgHrtimerExpireEntry    = "hrtimer_expire_entry"
+	probeProgIpiEntry              = "ipi_entry"
+	probeProgIpiExit               = "ipi_exit"
+	probeProgIpiSendCpu            = "ipi_send_cpu"
+	probeProgIrqHandlerEntry       = "irq_handler_entry"
+	probeProgIrqHandlerExit        = "irq_handler_exit"
+	probeProgMmPageAlloc           = "mm_page_alloc"
+	probeProgNapiPoll              = "napi_poll"
+	probeProgNmiHandler            = "nmi_handler"
+	probeProgPageFaultKernel       = "page_fault_kernel"
+	probeProgPageFaultUser         = "page_fault_user"
+	probeProgSchedMigrateTask      = "sched_migrate_task"
+	probeProgSchedProcessExec      = "sched_process_exec"
+	probeProgSchedProcessExit      = "sched_process_exit"
+	probeProgSchedProcessFork      = "sched_process_fork"
+	probeProgSchedSwitch           = "sched_switch"
+	probeProgSchedWakeup           = "sched_wakeup"
+	probeProgSchedWakeupNew        = "sched_wakeup_new"
+	probeProgSchedWaking           = "sched_waking"
+	probeProgSoftirqEntry          = "softirq_entry"
+	probeProgSoftirqExit           = "softirq_exit"
+	probeProgSyncCpu               = "sync_cpu"
+	probeProgTimerExpireEntry      = "timer_expire_entry"
+	probeProgVectorEntry           = "vector_entry"
+	probeProgVectorExit            = "vector_exit"
+	probeProgWatchThread           = "watch_thread"
+	probeProgWorkqueueExecuteStart = "workqueue_execute_start"
+	probeVarEventType              = "event_type"
+	probeVarEventsOn               = "events_on"
+	probeVarMaxThreads             = "max_threads"
+	probeVarNextSlot               = "next_slot"
+	probeVarNodeMask               = "node_mask"
+	probeVarNodeShift              = "node_shift"
 )
 
 // loadProbe returns the embedded CollectionSpec for probe.
@@ -225,21 +251,36 @@ type probeSpecs struct {
 //
 // It can be passed ebpf.CollectionSpec.Assign.
 type probeProgramSpecs struct {
-	IrqHandlerEntry  *ebpf.ProgramSpec `ebpf:"irq_handler_entry"`
-	IrqHandlerExit   *ebpf.ProgramSpec `ebpf:"irq_handler_exit"`
-	MmPageAlloc      *ebpf.ProgramSpec `ebpf:"mm_page_alloc"`
-	SchedMigrateTask *ebpf.ProgramSpec `ebpf:"sched_migrate_task"`
-	SchedProcessExec *ebpf.ProgramSpec `ebpf:"sched_process_exec"`
-	SchedProcessExit *ebpf.ProgramSpec `ebpf:"sched_process_exit"`
-	SchedProcessFork *ebpf.ProgramSpec `ebpf:"sched_process_fork"`
-	SchedSwitch      *ebpf.ProgramSpec `ebpf:"sched_switch"`
-	SchedWakeup      *ebpf.ProgramSpec `ebpf:"sched_wakeup"`
-	SchedWakeupNew   *ebpf.ProgramSpec `ebpf:"sched_wakeup_new"`
-	SchedWaking      *ebpf.ProgramSpec `ebpf:"sched_waking"`
-	SoftirqEntry     *ebpf.ProgramSpec `ebpf:"softirq_entry"`
-	SoftirqExit      *ebpf.ProgramSpec `ebpf:"softirq_exit"`
-	SyncCpu          *ebpf.ProgramSpec `ebpf:"sync_cpu"`
-	WatchThread      *ebpf.ProgramSpec `ebpf:"watch_thread"`
+	CpuIdle               *ebpf.ProgramSpec `ebpf:"cpu_idle"`
+	CsdFunctionEntry      *ebpf.ProgramSpec `ebpf:"csd_function_entry"`
+	CsdQueueCpu           *ebpf.ProgramSpec `ebpf:"csd_queue_cpu"`
+	HrtimerExpireEntry    *ebpf.ProgramSpec `ebpf:"hrtimer_expire_entry"`
+	IpiEntry              *ebpf.ProgramSpec `ebpf:"ipi_entry"`
+	IpiExit               *ebpf.ProgramSpec `ebpf:"ipi_exit"`
+	IpiSendCpu            *ebpf.ProgramSpec `ebpf:"ipi_send_cpu"`
+	IrqHandlerEntry       *ebpf.ProgramSpec `ebpf:"irq_handler_entry"`
+	IrqHandlerExit        *ebpf.ProgramSpec `ebpf:"irq_handler_exit"`
+	MmPageAlloc           *ebpf.ProgramSpec `ebpf:"mm_page_alloc"`
+	NapiPoll              *ebpf.ProgramSpec `ebpf:"napi_poll"`
+	NmiHandler            *ebpf.ProgramSpec `ebpf:"nmi_handler"`
+	PageFaultKernel       *ebpf.ProgramSpec `ebpf:"page_fault_kernel"`
+	PageFaultUser         *ebpf.ProgramSpec `ebpf:"page_fault_user"`
+	SchedMigrateTask      *ebpf.ProgramSpec `ebpf:"sched_migrate_task"`
+	SchedProcessExec      *ebpf.ProgramSpec `ebpf:"sched_process_exec"`
+	SchedProcessExit      *ebpf.ProgramSpec `ebpf:"sched_process_exit"`
+	SchedProcessFork      *ebpf.ProgramSpec `ebpf:"sched_process_fork"`
+	SchedSwitch           *ebpf.ProgramSpec `ebpf:"sched_switch"`
+	SchedWakeup           *ebpf.ProgramSpec `ebpf:"sched_wakeup"`
+	SchedWakeupNew        *ebpf.ProgramSpec `ebpf:"sched_wakeup_new"`
+	SchedWaking           *ebpf.ProgramSpec `ebpf:"sched_waking"`
+	SoftirqEntry          *ebpf.ProgramSpec `ebpf:"softirq_entry"`
+	SoftirqExit           *ebpf.ProgramSpec `ebpf:"softirq_exit"`
+	SyncCpu               *ebpf.ProgramSpec `ebpf:"sync_cpu"`
+	TimerExpireEntry      *ebpf.ProgramSpec `ebpf:"timer_expire_entry"`
+	VectorEntry           *ebpf.ProgramSpec `ebpf:"vector_entry"`
+	VectorExit            *ebpf.ProgramSpec `ebpf:"vector_exit"`
+	WatchThread           *ebpf.ProgramSpec `ebpf:"watch_thread"`
+	WorkqueueExecuteStart *ebpf.ProgramSpec `ebpf:"workqueue_execute_start"`
 }
 
 // probeMapSpecs contains maps before they are loaded into the kernel.
@@ -321,28 +362,54 @@ type probeVariables struct {
 //
 // It can be passed to loadProbeObjects or ebpf.CollectionSpec.LoadAndAssign.
 type probePrograms struct {
-	IrqHandlerEntry  *ebpf.Program `ebpf:"irq_handler_entry"`
-	IrqHandlerExit   *ebpf.Program `ebpf:"irq_handler_exit"`
-	MmPageAlloc      *ebpf.Program `ebpf:"mm_page_alloc"`
-	SchedMigrateTask *ebpf.Program `ebpf:"sched_migrate_task"`
-	SchedProcessExec *ebpf.Program `ebpf:"sched_process_exec"`
-	SchedProcessExit *ebpf.Program `ebpf:"sched_process_exit"`
-	SchedProcessFork *ebpf.Program `ebpf:"sched_process_fork"`
-	SchedSwitch      *ebpf.Program `ebpf:"sched_switch"`
-	SchedWakeup      *ebpf.Program `ebpf:"sched_wakeup"`
-	SchedWakeupNew   *ebpf.Program `ebpf:"sched_wakeup_new"`
-	SchedWaking      *ebpf.Program `ebpf:"sched_waking"`
-	SoftirqEntry     *ebpf.Program `ebpf:"softirq_entry"`
-	SoftirqExit      *ebpf.Program `ebpf:"softirq_exit"`
-	SyncCpu          *ebpf.Program `ebpf:"sync_cpu"`
-	WatchThread      *ebpf.Program `ebpf:"watch_thread"`
+	CpuIdle               *ebpf.Program `ebpf:"cpu_idle"`
+	CsdFunctionEntry      *ebpf.Program `ebpf:"csd_function_entry"`
+	CsdQueueCpu           *ebpf.Program `ebpf:"csd_queue_cpu"`
+	HrtimerExpireEntry    *ebpf.Program `ebpf:"hrtimer_expire_entry"`
+	IpiEntry              *ebpf.Program `ebpf:"ipi_entry"`
+	IpiExit               *ebpf.Program `ebpf:"ipi_exit"`
+	IpiSendCpu            *ebpf.Program `ebpf:"ipi_send_cpu"`
+	IrqHandlerEntry       *ebpf.Program `ebpf:"irq_handler_entry"`
+	IrqHandlerExit        *ebpf.Program `ebpf:"irq_handler_exit"`
+	MmPageAlloc           *ebpf.Program `ebpf:"mm_page_alloc"`
+	NapiPoll              *ebpf.Program `ebpf:"napi_poll"`
+	NmiHandler            *ebpf.Program `ebpf:"nmi_handler"`
+	PageFaultKernel       *ebpf.Program `ebpf:"page_fault_kernel"`
+	PageFaultUser         *ebpf.Program `ebpf:"page_fault_user"`
+	SchedMigrateTask      *ebpf.Program `ebpf:"sched_migrate_task"`
+	SchedProcessExec      *ebpf.Program `ebpf:"sched_process_exec"`
+	SchedProcessExit      *ebpf.Program `ebpf:"sched_process_exit"`
+	SchedProcessFork      *ebpf.Program `ebpf:"sched_process_fork"`
+	SchedSwitch           *ebpf.Program `ebpf:"sched_switch"`
+	SchedWakeup           *ebpf.Program `ebpf:"sched_wakeup"`
+	SchedWakeupNew        *ebpf.Program `ebpf:"sched_wakeup_new"`
+	SchedWaking           *ebpf.Program `ebpf:"sched_waking"`
+	SoftirqEntry          *ebpf.Program `ebpf:"softirq_entry"`
+	SoftirqExit           *ebpf.Program `ebpf:"softirq_exit"`
+	SyncCpu               *ebpf.Program `ebpf:"sync_cpu"`
+	TimerExpireEntry      *ebpf.Program `ebpf:"timer_expire_entry"`
+	VectorEntry           *ebpf.Program `ebpf:"vector_entry"`
+	VectorExit            *ebpf.Program `ebpf:"vector_exit"`
+	WatchThread           *ebpf.Program `ebpf:"watch_thread"`
+	WorkqueueExecuteStart *ebpf.Program `ebpf:"workqueue_execute_start"`
 }
 
 func (p *probePrograms) Close() error {
 	return _ProbeClose(
+		p.CpuIdle,
+		p.CsdFunctionEntry,
+		p.CsdQueueCpu,
+		p.HrtimerExpireEntry,
+		p.IpiEntry,
+		p.IpiExit,
+		p.IpiSendCpu,
 		p.IrqHandlerEntry,
 		p.IrqHandlerExit,
 		p.MmPageAlloc,
+		p.NapiPoll,
+		p.NmiHandler,
+		p.PageFaultKernel,
+		p.PageFaultUser,
 		p.SchedMigrateTask,
 		p.SchedProcessExec,
 		p.SchedProcessExit,
@@ -354,7 +421,11 @@ func (p *probePrograms) Close() error {
 		p.SoftirqEntry,
 		p.SoftirqExit,
 		p.SyncCpu,
+		p.TimerExpireEntry,
+		p.VectorEntry,
+		p.VectorExit,
 		p.WatchThread,
+		p.WorkqueueExecuteStart,
 	)
 }
 

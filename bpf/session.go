@@ -80,10 +80,10 @@ func (s *Session) start() error {
 func (s *Session) attach() error {
 	attached := 0
 	for _, p := range probes() {
-		state := ProbeState{Name: p.name, How: "tp_btf"}
+		state := ProbeState{Name: p.name, How: p.how()}
 		err := s.ob.refuse[p.name]
 		if err == nil {
-			err = s.attachOne(p.name)
+			err = s.attachOne(p)
 		}
 		if err != nil {
 			state.How, state.Why, state.Loses = "", err.Error(), p.loses
@@ -99,8 +99,13 @@ func (s *Session) attach() error {
 	return nil
 }
 
-func (s *Session) attachOne(name string) error {
-	l, err := link.AttachTracing(link.TracingOptions{Program: s.ob.progs[name]})
+func (s *Session) attachOne(p probe) (err error) {
+	var l link.Link
+	if p.raw {
+		l, err = link.AttachRawTracepoint(link.RawTracepointOptions{Name: p.name, Program: s.ob.progs[p.name]})
+	} else {
+		l, err = link.AttachTracing(link.TracingOptions{Program: s.ob.progs[p.name]})
+	}
 	if err != nil {
 		return explain(err)
 	}

@@ -34,6 +34,7 @@ typedef _Bool bool;
 /* include/linux/sched.h */
 #define TASK_COMM_LEN 16
 #define PF_WQ_WORKER 0x20
+#define MAX_RT_PRIO 100
 
 #define CORE __attribute__((preserve_access_index))
 
@@ -41,22 +42,43 @@ struct thread_info {
 	__u32 cpu;
 } CORE;
 
+struct cfs_rq {
+	int throttle_count;
+} CORE;
+
+struct sched_entity {
+	struct cfs_rq *cfs_rq;
+} CORE;
+
+struct rt_rq {
+	int rt_throttled;
+} CORE;
+
+struct sched_rt_entity {
+	struct rt_rq *rt_rq;
+} CORE;
+
 struct task_struct {
 	struct thread_info thread_info;
 	unsigned int __state;
 	unsigned int flags;
+	int on_cpu;
+	int prio;
+	struct sched_entity se;
+	struct sched_rt_entity rt;
+	bool throttled; /* since 6.18, which throttles tasks instead of their queue */
 	int pid;
 	int tgid;
 	void *worker_private;
 	char comm[TASK_COMM_LEN];
 } CORE;
 
-/* Before commit bcf9033e5449 (5.16) the CPU was a field of the task. */
+/* Before 5.16 the CPU was a field of the task. */
 struct task_struct___cpu {
 	unsigned int cpu;
 } CORE;
 
-/* Before commit e32cf5dfbe22 (5.17) struct kthread hung on set_child_tid. */
+/* Before 5.17 struct kthread hung on set_child_tid. */
 struct task_struct___set_child_tid {
 	void *set_child_tid;
 } CORE;
@@ -81,7 +103,7 @@ struct page {
 	unsigned long flags;
 } CORE;
 
-/* Since commit 53fbef56e07d (6.18) page.flags is a struct with one member. */
+/* Since 6.18 page.flags is a struct with one member. */
 struct page___memdesc {
 	struct {
 		unsigned long f;
@@ -96,8 +118,22 @@ struct timer_list {
 	void *function;
 } CORE;
 
+struct ns_common {
+	unsigned int inum;
+} CORE;
+
+struct net {
+	struct ns_common ns;
+} CORE;
+
+typedef struct {
+	struct net *net;
+} CORE possible_net_t;
+
 struct net_device {
 	char name[16];
+	int ifindex;
+	possible_net_t nd_net;
 } CORE;
 
 struct napi_struct {

@@ -27,3 +27,32 @@ int BPF_PROG(mm_page_alloc, struct page *page, unsigned int order)
 	ADD_TASK(c, &k, 1ULL << (order & 63), 0);
 	return 0;
 }
+
+/* Counts only: no tracepoint marks the end of a fault. id 1: the kernel touched the page on behalf of the thread. */
+static __always_inline void fault(__u64 kernel)
+{
+	struct cpu *c = this_cpu();
+	struct key k = {};
+
+	if (!c || !c->cur || c->depth || c->soft_vec)
+		return;
+	k.a = key_a(c->cur, c->id, CAUSE_FAULT);
+	k.id = kernel;
+	ADD_TASK(c, &k, 1, 0);
+	if (events_on)
+		emit(c, &k, bpf_ktime_get_ns(), 0);
+}
+
+SEC("tp_btf/page_fault_user")
+int BPF_PROG(page_fault_user)
+{
+	fault(0);
+	return 0;
+}
+
+SEC("tp_btf/page_fault_kernel")
+int BPF_PROG(page_fault_kernel)
+{
+	fault(1);
+	return 0;
+}

@@ -1,19 +1,44 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Apache-2.0 */
 /* Which threads are watched: kernel/fork.c, fs/exec.c, kernel/exit.c, and two programs that user space runs. */
 
-/* Gives a thread a slot; 0 when there is none left, which next_slot beyond max_threads tells. */
+/*
+ * Marks a thread that is not watched yet as REFUSED; true for one caller only, because a fork and user space's walk through
+ * /proc may find the same new thread at once. There is no 16-bit compare-and-swap, so the pair of neighbours is swapped.
+ */
+static __always_inline bool claim(__u32 tid)
+{
+	__u32 index = tid / CHUNK, shift = (tid & 1) * 16, old;
+	struct chunk *chunk = bpf_map_lookup_elem(&slots, &index);
+	__u32 *pair;
+
+	if (!chunk)
+		return true;
+	pair = (__u32 *)&chunk->slot[tid % CHUNK & ~1U];
+#pragma clang loop unroll(disable)
+	for (int i = 0; i < 16; i++) {
+		old = READ(*pair);
+		if (old >> shift & 0xffff)
+			return false;
+		if (__sync_val_compare_and_swap(pair, old, old | (__u32)REFUSED << shift) == old)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Gives a thread a slot; NULL when there is none left, which next_slot beyond max_threads tells. A thread without a slot
+ * stays REFUSED, so that the threads it starts are counted as missing, too.
+ */
 static __always_inline struct thread *thread_new(__u32 tid, __u32 tgid, __u32 flag)
 {
 	__u16 *ref = slot_ref(tid);
 	struct thread *t;
 	__u32 slot;
 
-	if (ref && *ref)
+	if (!claim(tid))
 		return NULL;
 	slot = __sync_fetch_and_add(&next_slot, 1);
-	if (!ref || slot >= max_threads)
-		return NULL;
-	t = thread_at(slot);
+	t = ref && slot < max_threads ? thread_at(slot) : NULL;
 	if (!t)
 		return NULL;
 	t->tid = tid;
@@ -44,7 +69,8 @@ static __always_inline void run_begin(struct cpu *c, struct thread *t, __u32 slo
 
 	c->run_start = now;
 	c->run_busy = busy(c, now);
-	t->flags = RUNNING;
+	if (t->wait_cpu)
+		wait_end(t);
 	c->cur = slot;
 }
 

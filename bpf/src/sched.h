@@ -11,6 +11,33 @@ static __always_inline __u32 task_cpu(struct task_struct *p)
 	return BPF_CORE_READ((struct task_struct___cpu *)p, cpu);
 }
 
+/* Whether a runnable thread may not run because its group's quota (or that of all real-time threads) is used up. */
+static __always_inline bool throttled(struct task_struct *p)
+{
+	if (p->prio < MAX_RT_PRIO)
+		return bpf_core_field_exists(p->rt.rt_rq) && p->rt.rt_rq->rt_throttled;
+	if (bpf_core_field_exists(p->throttled))
+		return p->throttled;
+	return bpf_core_field_exists(p->se.cfs_rq->throttle_count) && p->se.cfs_rq->throttle_count > 0;
+}
+
+/* The same for a thread that was throttled when its wait began. It is still runnable, so its task exists. */
+static __noinline bool still_throttled(struct thread *t)
+{
+	struct task_struct *p = (void *)t->task;
+	bool yes;
+
+	if (BPF_CORE_READ(p, prio) < MAX_RT_PRIO)
+		yes = bpf_core_field_exists(p->rt.rt_rq) && BPF_CORE_READ(p, rt.rt_rq, rt_throttled);
+	else if (bpf_core_field_exists(p->throttled))
+		yes = BPF_CORE_READ(p, throttled);
+	else
+		yes = BPF_CORE_READ(p, se.cfs_rq, throttle_count) > 0;
+	if (!yes)
+		t->task = 0;
+	return yes;
+}
+
 /* The thread became runnable on CPU c at time since; its wait is charged from now on, when busy was busy_now. */
 static __always_inline void wait_begin(struct cpu *c, struct thread *t, __u32 slot, __u64 since, __u64 now, __u64 busy_now)
 {
@@ -29,13 +56,14 @@ static __always_inline void wait_begin(struct cpu *c, struct thread *t, __u32 sl
 	}
 }
 
-/* The thread no longer waits for CPU c. */
-static __always_inline void wait_end(struct cpu *c, struct thread *t)
+/* The thread no longer waits. */
+static __always_inline void wait_end(struct thread *t)
 {
+	struct cpu *c = cpu_at(t->wait_cpu - 1);
 	__u32 place = t->wait_slot;
 
 	t->wait_cpu = 0;
-	if (place)
+	if (c && place)
 		c->waiters[(place - 1) & (WAITERS - 1)] = 0;
 }
 
@@ -43,11 +71,11 @@ static __always_inline void wait_end(struct cpu *c, struct thread *t)
 static __always_inline bool wait_charge(struct cpu *me, struct thread *t, struct key *k, __u64 now, __u64 busy_now)
 {
 	__u64 start = t->mark;
-	__u64 ns = less(now - start, busy_now - t->mark_busy);
+	__u64 ns = less(less(now, start), less(busy_now, t->mark_busy));
 
 	t->mark = now;
 	t->mark_busy = busy_now;
-	if ((__s64)(now - start) <= 0 || !ns)
+	if (!ns)
 		return false;
 	t->taken += ns;
 	if (events_on)
@@ -117,7 +145,10 @@ static __always_inline void actor_key(struct cpu *c, struct task_struct *p, stru
 		k->func = work_func(c, p);
 }
 
-/* All threads that waited while prev ran. An idle CPU beside a preempted runnable thread means that it was throttled. */
+/*
+ * All threads that waited while prev ran. Who ran beside a throttled thread is not to blame. An idle CPU beside a preempted
+ * runnable thread means that it is throttled, too, in a way that throttled() does not see.
+ */
 static __always_inline void waiters_charge(struct cpu *c, struct task_struct *prev, __u64 now, __u64 busy_now)
 {
 	struct key actor, k;
@@ -131,16 +162,19 @@ static __always_inline void waiters_charge(struct cpu *c, struct task_struct *pr
 		if (!t)
 			continue;
 		k = actor;
-		if (!prev->pid && t->flags & PREEMPTED)
+		if (t->task ? still_throttled(t) : !prev->pid && t->preempted) {
 			k.a = key_a(0, c->id, CAUSE_THROTTLE);
+			k.id = k.func = 0;
+		}
 		k.a |= slot;
 		if (wait_charge(c, t, &k, now, busy_now) && prev->pid)
 			name_text(prev->pid, prev->comm);
 	}
 }
 
-/* The watched thread leaves the CPU; runnable: it would have liked to stay. */
-static __always_inline void thread_out(struct cpu *c, __u32 slot, bool runnable, __u64 now, __u64 busy_now, __u64 ran)
+/* The watched thread leaves the CPU, preempted or by itself. */
+static __always_inline void thread_out(struct cpu *c, __u32 slot, struct task_struct *p, bool preempt, __u64 now,
+				       __u64 busy_now, __u64 ran)
 {
 	struct thread *t = thread_at(slot);
 
@@ -150,12 +184,12 @@ static __always_inline void thread_out(struct cpu *c, __u32 slot, bool runnable,
 		sums_move(t, slot, c->id);
 	sum_add(&t->run, 1, ran);
 	t->out = now;
-	if (!runnable) {
-		t->flags = 0;
+	if (!preempt && p->__state) {
 		t->voluntary += 1;
 		return;
 	}
-	t->flags = PREEMPTED;
+	t->preempted = 1;
+	t->task = throttled(p) ? (__u64)p : 0;
 	t->involuntary += 1;
 	wait_begin(c, t, slot, now, now, busy_now);
 }
@@ -168,11 +202,10 @@ static __always_inline void thread_in(struct cpu *c, __u32 slot, __u64 now)
 
 	if (!t)
 		return;
-	t->flags = RUNNING;
 	t->waking = 0;
 	if (!t->wait_cpu)
 		return;
-	wait_end(c, t);
+	wait_end(t);
 	wait = less(now, t->wait_start);
 	rest = less(wait, t->taken);
 	t->wait_ns += wait;
@@ -236,7 +269,7 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 	if (waiters)
 		waiters_charge(c, prev, now, busy_now);
 	if (out)
-		thread_out(c, out, preempt || prev->__state == 0, now, busy_now, ran);
+		thread_out(c, out, prev, preempt, now, busy_now, ran);
 	else if (c->watch)
 		watched_cpu(c, prev, now, ran);
 	if (in)
@@ -280,9 +313,11 @@ static __always_inline void woken(struct task_struct *p)
 		since = now;
 	t->waking = 0;
 	ADD_HARD(c, &k, 1, 0);
-	if (t->flags & RUNNING || t->wait_cpu)
+	/* A thread may be woken on its way to sleep, while it still runs. */
+	if (p->on_cpu || t->wait_cpu)
 		return;
-	t->flags = 0;
+	t->preempted = 0;
+	t->task = throttled(p) ? (__u64)p : 0;
 	wait_begin(to, t, slot, since > t->out ? since : t->out, now, busy(to, now));
 }
 
@@ -314,7 +349,7 @@ static __always_inline void wait_move(struct cpu *me, struct thread *t, __u32 sl
 	k.id = old->pid;
 	wait_charge(me, t, &k, now, busy(old, now));
 	taken = t->taken;
-	wait_end(old, t);
+	wait_end(t);
 	wait_begin(new, t, slot, since, now, busy(new, now));
 	t->taken = taken;
 }

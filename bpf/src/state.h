@@ -20,7 +20,7 @@ enum cause {
 	CAUSE_MIGRATE, /* id: from << 32 | to */
 	CAUSE_WAKE,    /* id: from << 32 | to */
 	CAUSE_PAGES,   /* id: node of the page; count: pages */
-	CAUSE_NAPI,    /* func: net_device; sum: packets */
+	CAUSE_NAPI,    /* id: network namespace << 32 | ifindex; sum: packets */
 	CAUSE_MAX,
 };
 
@@ -52,6 +52,12 @@ struct frame {
 	__u64 func;
 	enum cause cause;
 	__u32 pad;
+};
+
+/* Who sent the last IPI of a kind to this CPU; cpu is CPU + 1, 0: nobody. */
+struct mail {
+	__u32 cpu;
+	__u32 pid;
 };
 
 #define FRAMES 4
@@ -89,6 +95,9 @@ struct cpu {
 	__u32 work_pid; /* the kworker that ran it */
 	__u32 dropped;  /* events that the ring buffer did not take */
 
+	struct mail resched;
+	struct mail call;
+
 	struct frame frames[FRAMES];
 	struct sum other[CAUSE_MAX]; /* what found no place in the table */
 	struct line hard[HARD_LINES] __attribute__((aligned(LINE_SIZE)));
@@ -97,10 +106,6 @@ struct cpu {
 } __attribute__((aligned(128)));
 
 #define WAIT_BUCKETS 40
-
-/* Flags of a thread. */
-#define RUNNING 1
-#define PREEMPTED 2 /* its wait began with a preemption */
 
 struct thread {
 	/* The wait: one cache line. */
@@ -113,11 +118,12 @@ struct thread {
 	__u32 wait_cpu;   /* CPU + 1, 0: does not wait */
 	__u32 wait_slot;  /* place in waiters + 1, 0: none was free */
 	__u32 wake_from;
-	__u32 flags;
+	__u32 preempted; /* the wait began with a preemption */
 
 	/* Sums on sum_cpu, not yet in the table. */
 	__u32 sum_cpu;
 	__u32 pad;
+	__u64 task; /* the kernel's task while it is throttled, else 0 */
 	struct sum run;
 	struct sum rest; /* waits that no actor explains */
 
@@ -174,9 +180,10 @@ struct {
 /* Slot by thread id, in chunks because an array's values are 8 bytes apart at least. */
 #define CHUNK 32
 #define PENDING 0x8000 /* not counted before its execve */
+#define REFUSED 0xffff /* would be watched if there were a slot left; not counted either */
 
 struct chunk {
-	__u16 slot[CHUNK];
+	__u16 slot[CHUNK] __attribute__((aligned(4))); /* claimed in pairs */
 };
 
 struct {
@@ -193,7 +200,7 @@ struct {
 	__type(value, struct sum);
 } sums SEC(".maps");
 
-/* Names of actors, by pid or by kernel address. */
+/* Names of actors: by pid, by kernel address, or by the id of CAUSE_NAPI. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1);
