@@ -5,81 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/corewise/corewise/profile/host"
 	"github.com/corewise/corewise/profile/maybe"
 )
-
-// nicStats is the counters of one interface in both samples: ethtool -S by the driver's names.
-type nicStats struct {
-	v             *view
-	before, after map[string]uint64
-	why           string
-}
-
-func (v *view) nicStats(at nicAt) nicStats {
-	s := nicStats{v: v, why: v.noRate}
-	switch {
-	case at.before == nil:
-		s.why = "the function has no network interface, so its driver's counters are not visible"
-	case !v.two:
-	case at.after == nil:
-		s.why = "the interface is in one sample only"
-	default:
-		var ok bool
-		if s.before, ok = at.before.Stats.Get(); !ok {
-			s.why = "ethtool -S: " + at.before.Stats.Why()
-		} else if s.after, ok = at.after.Stats.Get(); !ok {
-			s.why = "ethtool -S, second sample: " + at.after.Stats.Why()
-		}
-	}
-	return s
-}
-
-// grown is the growth of one counter; missing when the driver does not have it.
-func (s nicStats) grown(name string) maybe.Value[float64] {
-	if s.why != "" {
-		return maybe.None[float64](s.why)
-	}
-	return s.v.diff(counter(s.before, name, "ethtool -S"), counter(s.after, name, "ethtool -S"))
-}
-
-// any adds the growth of those counters that the driver has, and names the ones that moved.
-func (s nicStats) any(names ...string) (maybe.Value[float64], string) {
-	var values []maybe.Value[float64]
-	var moved []string
-	for _, name := range names {
-		d := s.grown(name)
-		values = append(values, d)
-		if d.Or(0) > 0 {
-			moved = append(moved, name)
-		}
-	}
-	total := sumKnown(values...)
-	if !total.Ok() && s.why == "" {
-		total = maybe.Nonef[float64]("the driver has none of %s", strings.Join(names, ", "))
-	}
-	return total, strings.Join(moved, ", ")
-}
-
-// matching adds the growth of all counters whose name matches.
-func (s nicStats) matching(re *regexp.Regexp) (maybe.Value[float64], string) {
-	var names []string
-	for name := range s.before {
-		if re.MatchString(name) {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	if len(names) == 0 {
-		return maybe.None[float64](first(s.why, "the driver has no such counter")), ""
-	}
-	return s.any(names...)
-}
-
-// perS turns growth into a rate.
-func (v *view) rate(growth maybe.Value[float64]) maybe.Value[float64] {
-	return maybe.Map(growth, func(d float64) float64 { return d / v.spanS })
-}
 
 var (
 	queueDrops = regexp.MustCompile(`^(rx_queue_\d+_drops|rx\d+_drops|rx_\d+_drops|  ?drv dropped rx total|queue_\d+_rx_.*drop)`)
@@ -124,17 +51,15 @@ func (v *view) nicRates(n *NIC, at nicAt, s nicStats) {
 	take(u, "carrier_changes", &n.CarrierFlapping, changes)
 }
 
-func scaled(x maybe.Value[float64], by float64) maybe.Value[float64] {
-	return maybe.Map(x, func(f float64) float64 { return f * by })
-}
-
 // nicDrops tells drops for want of descriptors (the host) from drops inside the adapter (Documentation/networking/
 // device_drivers/ethernet/mellanox/mlx5/counters.rst). rx_prioN_discards repeats rx_discards_phy and is not added.
 func (v *view) nicDrops(n *NIC, s nicStats) {
 	u := &n.Unknown
 	host, by := s.any("rx_out_of_buffer", "rx_missed_errors", "rx_no_buffer_count", "rx_no_dma_resources", "rx_no_desc", "rx_out_of_buffer_drops", "rx_overruns", "rx_missed", "port.rx_no_desc", "rx_drops", "rx_dropped_no_desc")
 	if !host.Ok() {
-		host, by = s.matching(queueDrops)
+		if byQueue, moved := s.matching(queueDrops); byQueue.Ok() {
+			host, by = byQueue, moved
+		}
 	}
 	n.RXOutOfBufferBy = by
 	take(u, "rx_out_of_buffer_per_s", &n.RXOutOfBuffer, v.rate(host))
@@ -187,32 +112,12 @@ func (v *view) nicPauses(n *NIC, s nicStats) {
 	missIf(u, s.why, "pause_is_pfc")
 }
 
-// largest is the largest of the values that are present.
-func largest(values ...maybe.Value[float64]) maybe.Value[float64] {
-	best := values[0]
-	for _, v := range values[1:] {
-		if x, ok := v.Get(); ok && (!best.Ok() || x > best.Or(0)) {
-			best = v
-		}
-	}
-	return best
-}
-
 // onlyPFC reports that priority frames moved and global ones did not.
 func (v *view) onlyPFC(s nicStats) bool {
 	prio := append(prioPauses("rx"), prioPauses("tx")...)
 	moved, _ := s.any(prio...)
 	global, _ := s.any("rx_global_pause", "tx_global_pause", "rx_pause_ctrl_phy", "tx_pause_ctrl_phy")
 	return moved.Or(0) > 0 && global.Or(0) == 0
-}
-
-// prioPauses are the counters of pause frames by priority.
-func prioPauses(dir string) []string {
-	names := make([]string, 8)
-	for p := range names {
-		names[p] = dir + "_prio" + string(rune('0'+p)) + "_pause"
-	}
-	return names
 }
 
 // nicErrors leaves corrected FEC bits out: with FEC they are normal.
@@ -297,82 +202,4 @@ func (v *view) nicQueues(n *NIC, s nicStats) {
 	top := slices.Max(all)
 	n.TopQueueShare = top / total
 	n.QueueImbalance = top / (total / float64(len(all)))
-}
-
-// retransmitCounters are RDMA's signs of a network that loses packets.
-var retransmitCounters = []string{"out_of_sequence", "packet_seq_err", "local_ack_timeout_err", "implied_nak_seq_err"}
-
-func (v *view) nicRDMA(n *NIC, at nicAt) {
-	rate, by := v.retransmits(at.rdma, at.rdmaAfter)
-	n.RDMARetransBy = by
-	take(&n.Unknown, "rdma_retransmits_per_s", &n.RDMARetransmits, rate)
-	missIf(&n.Unknown, rate.Why(), "rdma_retransmit_counters")
-}
-
-func (v *view) retransmits(b, a *host.RDMA) (maybe.Value[float64], string) {
-	if b == nil || a == nil {
-		return maybe.None[float64](first(v.noRate, "there is no RDMA device on this function")), ""
-	}
-	var values []maybe.Value[float64]
-	var moved []string
-	for _, name := range retransmitCounters {
-		d := v.rdmaPerS(b, a, name)
-		values = append(values, d)
-		if d.Or(0) > 0 {
-			moved = append(moved, name)
-		}
-	}
-	return sumKnown(values...), strings.Join(moved, ", ")
-}
-
-func (v *view) rdmaPerS(b, a *host.RDMA, name string) maybe.Value[float64] {
-	if _, ok := b.HWCounters[name]; ok {
-		return v.perS(counter(b.HWCounters, name, "hw_counters"), counter(a.HWCounters, name, "hw_counters"))
-	}
-	return v.perS(counter(b.Counters, name, "counters"), counter(a.Counters, name, "counters"))
-}
-
-func deriveRDMA(v *view, f *Facts, use *nicUse) {
-	f.RDMA = []RDMA{}
-	later := map[string]*host.RDMA{}
-	for i := range v.a.RDMA {
-		later[v.a.RDMA[i].Name+v.a.RDMA[i].PCI] = &v.a.RDMA[i]
-	}
-	for i := range v.b.RDMA {
-		b := &v.b.RDMA[i]
-		r := RDMA{Name: b.Name, PCI: b.PCI, Netdevs: append([]string{}, b.Netdevs...)}
-		u := &r.Unknown
-		r.Workload = slices.Contains(v.wl.Devices.RDMA, b.Name) || b.PCI != "" && use.pci[b.PCI]
-		take(u, "node", &r.Node, b.Node)
-		if r.Node < 0 {
-			r.Node = 0
-			u.miss("node", "numa_node is -1")
-		}
-		take(u, "firmware", &r.Firmware, b.Firmware)
-		take(u, "board_id", &r.BoardID, b.BoardID)
-		take(u, "infiniband", &r.InfiniBand, maybe.Map(b.LinkLayer, func(s string) bool { return s == "InfiniBand" }))
-		take(u, "active", &r.Active, maybe.Map(b.State, func(s string) bool { return strings.Contains(s, "ACTIVE") }))
-		take(u, "rate_gbps", &r.RateGbps, b.RateGbps)
-		v.rdmaRates(&r, b, later[b.Name+b.PCI])
-		f.RDMA = append(f.RDMA, r)
-	}
-}
-
-func (v *view) rdmaRates(r *RDMA, b, a *host.RDMA) {
-	u := &r.Unknown
-	if a == nil || !v.two {
-		u.missAll(first(v.noRate, "the device is in one sample only"), "retransmits_per_s", "retransmit_counters", "out_of_sequence_per_s", "local_ack_timeout_per_s", "rnr_nak_per_s", "cnp_per_s", "rx_gbps", "tx_gbps")
-		return
-	}
-	rate, by := v.retransmits(b, a)
-	r.RetransBy = by
-	take(u, "retransmits_per_s", &r.Retransmits, rate)
-	missIf(u, rate.Why(), "retransmit_counters")
-	take(u, "out_of_sequence_per_s", &r.OutOfSeq, v.rdmaPerS(b, a, "out_of_sequence"))
-	take(u, "local_ack_timeout_per_s", &r.AckTimeout, v.rdmaPerS(b, a, "local_ack_timeout_err"))
-	take(u, "rnr_nak_per_s", &r.RNRNak, v.rdmaPerS(b, a, "rnr_nak_retry_err"))
-	take(u, "cnp_per_s", &r.CNPPerS, sumKnown(v.rdmaPerS(b, a, "rp_cnp_handled"), v.rdmaPerS(b, a, "np_cnp_sent")))
-	// port_rcv_data and port_xmit_data count units of four bytes (InfiniBand specification, 16.1.3.5).
-	take(u, "rx_gbps", &r.RXGbps, scaled(v.rdmaPerS(b, a, "port_rcv_data"), 32e-9))
-	take(u, "tx_gbps", &r.TXGbps, scaled(v.rdmaPerS(b, a, "port_xmit_data"), 32e-9))
 }
