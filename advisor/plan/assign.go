@@ -242,16 +242,7 @@ func (b *builder) assignAux() {
 }
 
 func (b *builder) auxCPUs(r Role, used cpulist.Set) []int {
-	data := b.data()
-	candidates := []int(b.house.And(b.avail).Minus(data))
-	node := b.placeOf(r).node
-	slices.SortFunc(candidates, func(x, y int) int {
-		return cmp.Or(
-			compareBool(used.Has(x), used.Has(y)),
-			compareBool(b.t.cpu[x].Node != node, b.t.cpu[y].Node != node),
-			compareBool(b.bootCore().Has(x), b.bootCore().Has(y)),
-			cmp.Compare(b.t.core(x), b.t.core(y)), cmp.Compare(x, y))
-	})
+	candidates := b.houseFor(b.placeOf(r).node, used)
 	if len(candidates) == 0 {
 		candidates = b.spare(used)
 	}
@@ -262,6 +253,20 @@ func (b *builder) auxCPUs(r Role, used cpulist.Set) []int {
 	for k := 0; k < r.Count && len(candidates) > 0; k++ {
 		cpus = append(cpus, candidates[k%len(candidates)])
 	}
+	return cpus
+}
+
+// houseFor are the housekeeping CPUs for a control thread near a node, the best first: unused, on the node, not the boot
+// core.
+func (b *builder) houseFor(node int, used cpulist.Set) []int {
+	cpus := []int(b.house.And(b.avail).Minus(b.data()))
+	slices.SortFunc(cpus, func(x, y int) int {
+		return cmp.Or(
+			compareBool(used.Has(x), used.Has(y)),
+			compareBool(b.t.cpu[x].Node != node, b.t.cpu[y].Node != node),
+			compareBool(b.bootCore().Has(x), b.bootCore().Has(y)),
+			cmp.Compare(b.t.core(x), b.t.core(y)), cmp.Compare(x, y))
+	})
 	return cpus
 }
 

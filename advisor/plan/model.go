@@ -14,6 +14,7 @@ type Plan struct {
 	Roles    []RoleCPUs        `json:"roles"`
 	Syntaxes map[string]string `json:"syntaxes"`     // taskset, numactl, eal, pktgen-map, doca_bench, cmdline, tuned ... -> text
 	Order    []string          `json:"syntax_order"` // names of Syntaxes, those of this workload first
+	Own      int               `json:"syntax_own"`   // how many of Order are for this workload and the host settings that go with it
 	Reasons  []Reason          `json:"reasons"`      // one line for each core or group of cores
 	Node     int               `json:"node"`         // NIC node; -1 unknown
 	NodeWhy  string            `json:"node_why"`

@@ -15,15 +15,17 @@ var own = map[string][]string{
 	"cyclictest": {"cyclictest", "taskset"},
 }
 
+// host are the settings of the host that go with any placement.
+var host = []string{"taskset", "numactl", "cmdline", "cgroup", "irqbalance"}
+
 // general is the order of everything else.
 var general = []string{
-	"taskset", "numactl", "cmdline", "cmdline-merged", "cgroup", "irq-affinity", "irq-mask", "irq-default", "irqbalance",
-	"nic-queues", "workqueue", "watchdog", "tuned", "systemd-unit", "systemd-system", "kubelet", "openshift",
+	"cmdline-merged", "irq-affinity", "irq-mask", "irq-default", "nic-queues", "workqueue", "watchdog", "tuned", "systemd-unit", "systemd-system", "kubelet", "openshift",
 }
 
-// order lists the names of the syntaxes, those of the workload first, the rest of the other tools last.
-func order(kind string, syntaxes map[string]string) []string {
-	var names []string
+// order lists the names of the syntaxes, those of the workload first, the rest of the other tools last; mine counts those
+// of the workload with the host's.
+func order(kind string, syntaxes map[string]string) (names []string, mine int) {
 	add := func(list []string) {
 		for _, n := range list {
 			if _, ok := syntaxes[n]; ok && !slices.Contains(names, n) {
@@ -32,6 +34,8 @@ func order(kind string, syntaxes map[string]string) []string {
 		}
 	}
 	add(own[kind])
+	add(host)
+	mine = len(names)
 	add(general)
 	var rest []string
 	for n := range syntaxes {
@@ -39,5 +43,5 @@ func order(kind string, syntaxes map[string]string) []string {
 	}
 	slices.Sort(rest)
 	add(rest)
-	return names
+	return names, mine
 }

@@ -23,7 +23,7 @@ func (b *builder) render() {
 		b.sockets()
 	}
 	b.system()
-	b.p.Order = order(b.kind(), b.p.Syntaxes)
+	b.p.Order, b.p.Own = order(b.kind(), b.p.Syntaxes)
 	b.p.Command = b.rewrite()
 }
 
@@ -51,12 +51,16 @@ func (b *builder) threadsOf(names ...string) []int {
 	return all
 }
 
-// control is the CPU of the first control thread; -1 when there is none.
+// control is the CPU of the first control thread. For the syntax of a tool that has one where the workload has none it is
+// the housekeeping CPU that would serve; -1 when there is no such CPU.
 func (b *builder) control() int {
 	for _, r := range b.p.Roles {
 		if !r.Data && len(r.CPUs) > 0 {
 			return r.CPUs[0]
 		}
+	}
+	if cpus := b.houseFor(b.groups[0].node, b.data()); len(cpus) > 0 {
+		return cpus[0]
 	}
 	return -1
 }

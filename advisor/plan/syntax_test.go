@@ -186,6 +186,16 @@ func TestRewrite(t *testing.T) {
 	}
 }
 
+// A workload without a control thread still gets a main lcore of its own in the syntax of DPDK.
+func TestMainLcoreIsNotInTheMap(t *testing.T) {
+	in := seed()
+	in.Roles = []Role{{Name: "worker", Data: true, Count: 4}}
+	p := Make(in)
+	if want := `-l 32,33-36 -n 4 --socket-mem 0,1024 -a 0000:81:00.0 -- -T -P -m "[33:34-36].0"`; p.Syntaxes["pktgen"] != want {
+		t.Errorf("pktgen %s, want %s", p.Syntaxes["pktgen"], want)
+	}
+}
+
 func TestPlanJSON(t *testing.T) {
 	text, err := json.Marshal(Make(seed()))
 	if err != nil {
