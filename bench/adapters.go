@@ -1,6 +1,9 @@
 package bench
 
-import "io"
+import (
+	"fmt"
+	"io"
+)
 
 // Adapters returns all adapters in the order in which they are asked; the generic one, which takes anything, is last.
 func Adapters() []Adapter {
@@ -51,6 +54,33 @@ func WantsTerminal(a Adapter, w Workload) bool {
 func SideFiles(a Adapter, w Workload) []string {
 	if s, ok := a.(SideFiler); ok {
 		return s.SideFiles(w)
+	}
+	return nil
+}
+
+// SampleFile returns the file in which the command logs every message, "" when it writes none.
+func SampleFile(a Adapter, w Workload) string {
+	if s, ok := a.(Sampler); ok {
+		return s.SampleFile(w)
+	}
+	return ""
+}
+
+// ReadSampleLog reads the log that SampleFile names.
+func ReadSampleLog(a Adapter, r io.Reader, span Span) (SampleLog, error) {
+	s, ok := a.(Sampler)
+	if !ok {
+		return SampleLog{}, fmt.Errorf("%s does not log every message", a.Name())
+	}
+	return s.ReadSamples(r, span)
+}
+
+// SampleArgs are the arguments that make the command log every message into file, nil when it cannot.
+func SampleArgs(a Adapter, w Workload, file string) []string {
+	if s, ok := a.(interface {
+		SampleArgs(w Workload, file string) []string
+	}); ok {
+		return s.SampleArgs(w, file)
 	}
 	return nil
 }

@@ -53,16 +53,16 @@ type Target struct {
 
 // Run is how the command ran.
 type Run struct {
-	PID         int        `json:"pid"`
-	StartNS     int64      `json:"start_ns"` // CLOCK_MONOTONIC: the exec of the command
-	EndNS       int64      `json:"end_ns"`
-	Exit        bench.Exit `json:"exit"`
-	Interrupted bool       `json:"interrupted,omitempty"` // Ctrl-C or --duration ended it
-	Stdout      string     `json:"stdout,omitempty"`      // file names inside the run directory
-	Stderr      string     `json:"stderr,omitempty"`
-	Dir         string     `json:"dir,omitempty"` // working directory
-	CPUSeconds  float64    `json:"cpu_s"`
-	MaxRSSBytes int64      `json:"max_rss_bytes"`
+	PID         int                `json:"pid"`
+	StartNS     int64              `json:"start_ns"` // CLOCK_MONOTONIC: the exec of the command
+	EndNS       int64              `json:"end_ns"`
+	Exit        bench.Exit         `json:"exit"`
+	Interrupted bool               `json:"interrupted,omitempty"` // Ctrl-C or --duration ended it
+	Stdout      string             `json:"stdout,omitempty"`      // file names inside the run directory
+	Stderr      string             `json:"stderr,omitempty"`
+	Dir         string             `json:"dir,omitempty"` // working directory
+	CPUSeconds  float64            `json:"cpu_s"`
+	MaxRSSBytes maybe.Value[int64] `json:"max_rss_bytes,omitzero"`
 }
 
 // Samples are two moments of the same host, SpanS seconds apart; ok is false when there is only one.

@@ -6,6 +6,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/corewise/corewise/bench"
@@ -27,7 +29,8 @@ type Spec struct {
 	Terminal bench.TerminalMode
 	Metrics  []bench.MetricPattern
 	NoProbes bool
-	Events   bool // keep the timeline
+	// Explain asks a command that can log every message to do so; it is changed by that, which the report says.
+	Explain bool
 	// Progress is called about once a second while the command runs; nil: not at all.
 	Progress func(Progress)
 }
@@ -43,6 +46,7 @@ type Progress struct {
 func Record(ctx context.Context, spec Spec) (Profile, error) {
 	r := recorder{spec: spec, src: host.LiveSource()}
 	r.describe()
+	r.logMessages()
 	r.p.TimeS = now()
 	r.p.Before = host.Take(ctx, r.src)
 	if err := r.prepare(ctx); err != nil {
@@ -68,7 +72,7 @@ type recorder struct {
 
 // describe reads what argv tells before anything runs.
 func (r *recorder) describe() {
-	cmd := bench.ParseCommand(r.spec.Argv)
+	cmd := bench.ParseCommand(r.spec.Argv).WithEnviron(os.Environ())
 	r.adapter = bench.Identify(cmd)
 	if g, ok := r.adapter.(bench.Generic); ok {
 		g.Metrics = r.spec.Metrics
@@ -81,6 +85,21 @@ func (r *recorder) describe() {
 		Result:   maybe.None[bench.Result]("the run did not end"),
 		Capture:  maybe.None[bpf.Capture]("probes were switched off (--no-probes)"),
 	}
+}
+
+// logMessages adds the options that make the command log every message, when the user wants outliers explained.
+func (r *recorder) logMessages() {
+	if !r.spec.Explain || bench.SampleFile(r.adapter, r.workload()) != "" {
+		return
+	}
+	extra := bench.SampleArgs(r.adapter, r.workload(), filepath.Join(r.spec.Dir, "messages.log"))
+	if len(extra) == 0 {
+		r.p.Notices = append(r.p.Notices, "--explain: "+r.workload().Kind+" cannot log every message; outliers are not explained one by one")
+		return
+	}
+	r.spec.Argv = append(slices.Clone(r.spec.Argv), extra...)
+	r.describe()
+	r.p.Notices = append(r.p.Notices, "--explain added "+strings.Join(extra, " ")+": two clock readings a message go through clock_gettime, some 20 ns each")
 }
 
 // workload is what describe found.
@@ -106,7 +125,8 @@ func (r *recorder) attach(ctx context.Context) {
 		return
 	}
 	session, err := bpf.Start(ctx, bpf.Options{
-		Watch: bpf.Watch{PIDs: []int{r.proc.PID()}}, NodeOfCPU: nodeOfCPU(r.p.Before), KeepOff: keep, Events: r.spec.Events,
+		Watch: bpf.Watch{PIDs: []int{r.proc.PID()}}, NodeOfCPU: nodeOfCPU(r.p.Before), KeepOff: keep,
+		Events: bench.SampleFile(r.adapter, r.workload()) != "",
 	})
 	if err != nil {
 		r.p.Capture = maybe.None[bpf.Capture](err.Error())
@@ -151,6 +171,14 @@ func (r *recorder) collect(ctx context.Context) {
 	r.p.After = maybe.Some(after)
 	r.out.Files = readSideFiles(bench.SideFiles(r.adapter, r.workload()))
 	r.p.Result = maybe.Some(r.adapter.Parse(r.workload(), r.out))
+	r.keepSamples()
+}
+
+// keepSamples saves messages and timeline, from which outliers are explained; without them the report does without.
+func (r *recorder) keepSamples() {
+	if err := saveSamples(r.spec.Dir, r.adapter, r.p); err != nil {
+		r.p.Notices = append(r.p.Notices, "outliers cannot be explained: "+err.Error())
+	}
 }
 
 // expected is the length of the run where argv or the user told it.
@@ -189,7 +217,7 @@ func nodeOfCPU(h host.Host) map[int]int {
 func runOf(pid int, exit bench.Exit, u bench.Usage) Run {
 	run := Run{
 		PID: pid, StartNS: u.StartNS, EndNS: u.EndNS, Exit: exit, Interrupted: u.Interrupted,
-		Stdout: bench.StdoutName, Stderr: bench.StderrName, CPUSeconds: u.CPUSeconds, MaxRSSBytes: u.MaxRSSBytes.Or(0),
+		Stdout: bench.StdoutName, Stderr: bench.StderrName, CPUSeconds: u.CPUSeconds, MaxRSSBytes: u.MaxRSSBytes,
 	}
 	if u.Terminal {
 		run.Stderr = ""

@@ -12,15 +12,10 @@ import (
 	"math"
 	"slices"
 
+	"github.com/corewise/corewise/bench"
 	"github.com/corewise/corewise/bpf"
 	"github.com/corewise/corewise/profile"
 )
-
-// Sample is one message: sent at StartNS (CLOCK_MONOTONIC), answered NS nanoseconds later.
-type Sample struct {
-	StartNS int64
-	NS      int64
-}
 
 // Tail is the explanation of all samples above the threshold.
 type Tail struct {
@@ -62,7 +57,7 @@ const (
 )
 
 // Join explains the outliers among samples by the timeline. Samples may be in any order and may overlap.
-func Join(samples []Sample, tl profile.Timeline, o Options) Tail {
+func Join(samples []bench.Sample, tl profile.Timeline, o Options) Tail {
 	o.Percentile = cmp.Or(o.Percentile, 99)
 	t := Tail{Percentile: o.Percentile, Total: len(samples), Causes: []Cause{}, ResidualShare: 1}
 	if len(samples) < minSamples {
@@ -84,13 +79,13 @@ func Join(samples []Sample, tl profile.Timeline, o Options) Tail {
 	return t
 }
 
-func byStart(a, b Sample) int { return cmp.Compare(a.StartNS, b.StartNS) }
+func byStart(a, b bench.Sample) int { return cmp.Compare(a.SentNS, b.SentNS) }
 
 // quantiles returns the median and the nearest-rank percentile.
-func quantiles(samples []Sample, percentile float64) (median, threshold int64) {
+func quantiles(samples []bench.Sample, percentile float64) (median, threshold int64) {
 	ns := make([]int64, len(samples))
 	for i, s := range samples {
-		ns[i] = s.NS
+		ns[i] = s.RTTNS
 	}
 	slices.Sort(ns)
 	rank := int(math.Ceil(percentile / 100 * float64(len(ns))))

@@ -6,20 +6,21 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/corewise/corewise/bench"
 	"github.com/corewise/corewise/bpf"
 	"github.com/corewise/corewise/profile"
 )
 
 // run makes a ping-pong of n samples of 10 us every 20 us, and events that really lengthen the samples they hit.
 type run struct {
-	samples []Sample
+	samples []bench.Sample
 	log     bpf.EventLog
 }
 
 func newRun(n int) *run {
 	r := &run{}
 	for i := range n {
-		r.samples = append(r.samples, Sample{StartNS: int64(i) * 20_000, NS: 10_000 + int64(i%7)})
+		r.samples = append(r.samples, bench.Sample{SentNS: int64(i) * 20_000, RTTNS: 10_000 + int64(i%7)})
 	}
 	return r
 }
@@ -27,9 +28,9 @@ func newRun(n int) *run {
 // disturb makes every step-th sample longer by ns and puts an event of seen ns into it.
 func (r *run) disturb(first, step int, ns, seen int64, c bpf.Cause, a bpf.Actor, cpu int) {
 	for i := first; i < len(r.samples); i += step {
-		r.samples[i].NS += ns
+		r.samples[i].RTTNS += ns
 		if seen > 0 {
-			r.log.Events = append(r.log.Events, bpf.Event{StartNS: r.samples[i].StartNS + 2000, NS: seen, TID: 1, CPU: cpu, Cause: c, Actor: a})
+			r.log.Events = append(r.log.Events, bpf.Event{StartNS: r.samples[i].SentNS + 2000, NS: seen, TID: 1, CPU: cpu, Cause: c, Actor: a})
 		}
 	}
 }
@@ -54,7 +55,7 @@ func TestSharesAndResidual(t *testing.T) {
 	r.disturb(11, 2000, 9000, 0, "", bpf.Actor{}, 0)                                                                 // 10 x 9 us that nobody saw
 	got := r.join(Options{})
 	whole := 50*6.0 + 20*8 + 10*9
-	want := map[string]float64{"IRQ 57 eth0-rx-3": 300 / whole, "kworker/5:1/9 vmstat_update": 160 / whole}
+	want := map[string]float64{"IRQ 57 eth0-rx-3": 300 / whole, "kworker/5:1 vmstat_update": 160 / whole}
 	if len(got.Causes) != 2 || got.Samples != 80 {
 		t.Fatalf("got %+v", got)
 	}
@@ -94,8 +95,8 @@ func TestBothEndsNeverExplainMoreThanThereIs(t *testing.T) {
 
 func TestOverlappingUnsortedSamples(t *testing.T) {
 	r := newRun(3000)
-	r.samples[100].NS = 1_000_000 // spans fifty later ones
-	r.log.Events = []bpf.Event{{StartNS: r.samples[100].StartNS + 500_000, NS: 400_000, TID: 1, CPU: 2, Cause: bpf.CauseThread, Actor: bpf.Actor{Name: "hog"}}}
+	r.samples[100].RTTNS = 1_000_000 // spans fifty later ones
+	r.log.Events = []bpf.Event{{StartNS: r.samples[100].SentNS + 500_000, NS: 400_000, TID: 1, CPU: 2, Cause: bpf.CauseThread, Actor: bpf.Actor{Name: "hog"}}}
 	rand.Shuffle(len(r.samples), func(i, k int) { r.samples[i], r.samples[k] = r.samples[k], r.samples[i] })
 	got := r.join(Options{Percentile: 99.9})
 	if len(got.Causes) != 1 || got.Causes[0].Share < 0.35 || got.Causes[0].Share > 0.45 {
@@ -107,7 +108,7 @@ func TestTooFewAndFlat(t *testing.T) {
 	if got := newRun(50).join(Options{}); got.ResidualShare != 1 || len(got.Notes) == 0 {
 		t.Errorf("few: %+v", got)
 	}
-	flat := &run{samples: make([]Sample, 1000)}
+	flat := &run{samples: make([]bench.Sample, 1000)}
 	if got := flat.join(Options{}); got.Samples != 0 || len(got.Notes) == 0 {
 		t.Errorf("flat: %+v", got)
 	}
@@ -118,10 +119,10 @@ func TestTooFewAndFlat(t *testing.T) {
 	}
 }
 
-func big(n, m int) ([]Sample, profile.Timeline) {
-	samples := make([]Sample, n)
+func big(n, m int) ([]bench.Sample, profile.Timeline) {
+	samples := make([]bench.Sample, n)
 	for i := range samples {
-		samples[i] = Sample{StartNS: int64(i) * 10_000, NS: 5000 + int64(rand.Uint32()%3000)}
+		samples[i] = bench.Sample{SentNS: int64(i) * 10_000, RTTNS: 5000 + int64(rand.Uint32()%3000)}
 	}
 	tl := profile.Timeline{Actors: make([]profile.TimelineActor, 50), Events: make([]profile.TimelineEvent, m)}
 	for i := range tl.Events {

@@ -7,16 +7,17 @@ import (
 	"slices"
 	"sort"
 
+	"github.com/corewise/corewise/bench"
 	"github.com/corewise/corewise/bpf"
 	"github.com/corewise/corewise/profile"
 )
 
-// key is what shares are told for: an actor on a CPU.
-type key struct{ actor, cpu int32 }
+// key is what shares are told for: a group of actors on a CPU.
+type key struct{ group, cpu int32 }
 
 // join is the state of one pass over the samples. Sums are by the number of a key.
 type join struct {
-	samples           []Sample
+	samples           []bench.Sample
 	tl                profile.Timeline
 	slack             int64
 	median, threshold int64
@@ -47,13 +48,13 @@ type hit struct {
 	ns  int64
 }
 
-func newJoin(samples []Sample, tl profile.Timeline, o Options, median, threshold int64) *join {
+func newJoin(samples []bench.Sample, tl profile.Timeline, o Options, median, threshold int64) *join {
 	j := &join{samples: samples, tl: tl, slack: o.SlackNS, median: median, threshold: threshold}
-	number := map[key]int32{}
+	number, group := map[key]int32{}, groups(tl.Actors)
 	j.of, j.ends = make([]int32, len(tl.Events)), make([]int64, len(tl.Events))
 	latest := int64(math.MinInt64)
 	for i, e := range tl.Events {
-		k := key{e.Actor, e.CPU}
+		k := key{group[e.Actor], e.CPU}
 		n, ok := number[k]
 		if !ok {
 			n = int32(len(j.keys))
@@ -69,11 +70,29 @@ func newJoin(samples []Sample, tl profile.Timeline, o Options, median, threshold
 	return j
 }
 
+// groups maps every actor to the first one of its group: threads of one program are told together, whatever their number.
+func groups(actors []profile.TimelineActor) []int32 {
+	first := map[profile.TimelineActor]int32{}
+	out := make([]int32, len(actors))
+	for i, a := range actors {
+		if a.Cause == bpf.CauseThread {
+			a.Actor.ID = 0
+		}
+		n, ok := first[a]
+		if !ok {
+			n = int32(i)
+			first[a] = n
+		}
+		out[i] = n
+	}
+	return out
+}
+
 // run charges every sample; events are found by walking forward with the samples.
 func (j *join) run() {
 	next := 0 // first event that starts after the present sample
 	for i, s := range j.samples {
-		from, to := s.StartNS-j.slack, s.StartNS+s.NS+j.slack
+		from, to := s.SentNS-j.slack, s.SentNS+s.RTTNS+j.slack
 		for next < len(j.tl.Events) && j.tl.Events[next].StartNS < to {
 			next++
 		}
@@ -108,11 +127,11 @@ func (j *join) add(k int32, ns int64) {
 	j.hit = append(j.hit, hit{k, ns})
 }
 
-func (j *join) charge(s Sample, block int) {
+func (j *join) charge(s bench.Sample, block int) {
 	into := j.ordinary
-	if s.NS > j.threshold {
+	if s.RTTNS > j.threshold {
 		into = j.tail
-		excess := float64(s.NS - j.median)
+		excess := float64(s.RTTNS - j.median)
 		j.nTail, j.excess = j.nTail+1, j.excess+excess
 		j.blockTail[block], j.blockExc[block] = j.blockTail[block]+1, j.blockExc[block]+excess
 		for _, h := range j.hit {
@@ -167,7 +186,7 @@ func (j *join) result(t *Tail) {
 
 // cause is key k with what is charged to it: its overlap with outliers less what ordinary samples have of it.
 func (j *join) cause(k int) Cause {
-	who := j.tl.Actors[j.keys[k].actor]
+	who := j.tl.Actors[j.keys[k].group]
 	tail, ordinary := j.tail[k], j.ordinary[k]
 	base := 0.0
 	if j.nOrdinary > 0 {
@@ -176,7 +195,7 @@ func (j *join) cause(k int) Cause {
 	charged := tail.ns - base*float64(j.nTail)
 	frequency := max(float64(ordinary.count), 1) / float64(max(j.nOrdinary, 1))
 	return Cause{
-		Cause: who.Cause, Actor: who.Actor, Name: ActorName(who.Cause, who.Actor), CPU: int(j.keys[k].cpu),
+		Cause: who.Cause, Actor: who.Actor, Name: GroupName(who.Cause, who.Actor), CPU: int(j.keys[k].cpu),
 		Share: charged / j.excess, ShareErr: j.standardError(k, base), TotalUS: charged / 1e3,
 		Lift: float64(tail.count) / float64(j.nTail) / frequency, Count: tail.count,
 	}
@@ -219,14 +238,11 @@ func firstOf(names []string, n int) string {
 	return text
 }
 
-// ActorName says who it was in a few words: "IRQ 57 eth0-rx-3", "kworker/5:1 vmstat_update", "local_timer".
-func ActorName(c bpf.Cause, a bpf.Actor) string {
+// GroupName says who it was in a few words: "IRQ 57 eth0-rx-3", "kworker/5:1 vmstat_update", "local_timer".
+func GroupName(c bpf.Cause, a bpf.Actor) string {
 	name := a.Name
 	if c == bpf.CauseIRQ {
 		name = fmt.Sprintf("IRQ %d %s", a.ID, a.Name)
-	}
-	if c == bpf.CauseThread && a.ID > 0 {
-		name = fmt.Sprintf("%s/%d", a.Name, a.ID)
 	}
 	if a.Func != "" {
 		name += " " + a.Func

@@ -125,11 +125,19 @@ func (p *page) sets(pl plan.Plan) {
 	}
 }
 
+// syntaxes writes the plan in the notations of this workload; with Verbose in all.
 func (p *page) syntaxes(pl plan.Plan) {
-	for _, name := range slices.Sorted(maps.Keys(pl.Syntaxes)) {
+	names := pl.Order
+	if !p.o.Verbose {
+		names = names[:min(len(names), pl.Own)]
+	}
+	for _, name := range names {
 		if text := pl.Syntaxes[name]; p.o.Verbose || !strings.Contains(text, "\n") {
 			p.verbatim(fmt.Sprintf("  %-14s ", name), text)
 		}
+	}
+	if more := len(pl.Order) - len(names); more > 0 {
+		p.printf("  and %d more notations: corewise plan RUN\n", more)
 	}
 }
 

@@ -178,9 +178,17 @@ func tail(p *page, r advisor.Report) {
 	}
 	t := r.Tail
 	p.title("TAIL  %d of %d samples above p%g = %s µs", t.Samples, t.Total, t.Percentile, number(t.ThresholdUS))
+	const most = 10
 	var rows [][]string
-	for _, c := range t.Causes {
+	for _, c := range t.Causes[:min(most, len(t.Causes))] {
 		rows = append(rows, []string{percent(c.Share), string(c.Cause), shorten(clean(c.Name), 50), fmt.Sprint(c.CPU), fmt.Sprint(c.Count), number(c.Lift)})
+	}
+	if rest := t.Causes[min(most, len(t.Causes)):]; len(rest) > 0 {
+		share := 0.0
+		for _, c := range rest {
+			share += c.Share
+		}
+		rows = append(rows, []string{percent(share), fmt.Sprintf("%d more", len(rest)), "", "", "", ""})
 	}
 	rows = append(rows, []string{percent(t.ResidualShare), "unexplained", "", "", "", ""})
 	p.table([]string{"share", "cause", "who", "CPU", "outliers", "lift"}, rows, []bool{true, false, false, true, true, true})

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -44,7 +45,7 @@ on is read. Instead of a run it takes a host tree or bundle (--host) with the co
 			if err != nil {
 				return err
 			}
-			_, err = j.answer(cmd, p)
+			_, err = j.answer(cmd, p, runDir(args))
 			return err
 		},
 	}
@@ -56,6 +57,17 @@ on is read. Instead of a run it takes a host tree or bundle (--host) with the co
 	fs.StringVar(&f.stderr, "stderr", "", "file with the benchmark's standard error, when it is apart")
 	fs.StringVar(&f.capture, "capture", "", "kernel capture (JSON) that belongs to the host tree")
 	return cmd
+}
+
+// runDir is the directory of the run that args name, "" without one.
+func runDir(args []string) string {
+	if len(args) == 0 {
+		return ""
+	}
+	if st, err := os.Stat(args[0]); err == nil && !st.IsDir() {
+		return filepath.Dir(args[0])
+	}
+	return args[0]
 }
 
 func (f analyzeFlags) profile(cmd *cobra.Command, args []string) (profile.Profile, error) {

@@ -45,7 +45,7 @@ by its rate and not by its total since boot.`,
 					return err
 				}
 			}
-			r, err := j.answer(cmd, p)
+			r, err := j.answer(cmd, p, "")
 			return keepReport(f.out, r, err)
 		},
 	}

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/corewise/corewise/advisor"
+	"github.com/corewise/corewise/advisor/explain"
 	"github.com/corewise/corewise/advisor/report"
 	"github.com/corewise/corewise/bench"
 	"github.com/corewise/corewise/profile"
@@ -109,21 +110,39 @@ func loadWaivers(file string) ([]advisor.Waiver, error) {
 	return advisor.ParseWaivers(filepath.Base(file), b)
 }
 
-// answer judges the profile, prints the report and turns the verdict into an exit code.
-func (j judge) answer(cmd *cobra.Command, p profile.Profile) (advisor.Report, error) {
-	r := j.report(p)
+// answer judges the profile, prints the report and turns the verdict into an exit code. dir is the run directory, where
+// messages and timeline lie; "" when there is none.
+func (j judge) answer(cmd *cobra.Command, p profile.Profile, dir string) (advisor.Report, error) {
+	r := j.report(p, dir)
 	if err := j.print(cmd.OutOrStdout(), r); err != nil {
 		return r, fmt.Errorf("write report: %w", err)
 	}
 	return r, j.exit(r)
 }
 
-func (j judge) report(p profile.Profile) advisor.Report {
+func (j judge) report(p profile.Profile, dir string) advisor.Report {
 	p.Goal = j.goalOf(p)
 	if len(j.targets) > 0 {
 		p.Targets = j.targets
 	}
-	return advisor.Judge(p, advisor.Options{Rules: j.rules, Goal: p.Goal, Waivers: j.waivers, NowS: nowS()})
+	tail, err := explainTail(dir)
+	if err != nil {
+		p.Notices = append(slices.Clone(p.Notices), "outliers are not explained: "+err.Error())
+	}
+	return advisor.Judge(p, advisor.Options{Rules: j.rules, Goal: p.Goal, Waivers: j.waivers, NowS: nowS(), Tail: tail})
+}
+
+// explainTail joins messages and timeline of a run; nil when it has none.
+func explainTail(dir string) (*explain.Tail, error) {
+	if dir == "" {
+		return nil, nil
+	}
+	log, tl, ok, err := profile.LoadSamples(dir)
+	if !ok || err != nil {
+		return nil, err
+	}
+	tail := explain.Join(log.Samples, tl, explain.Options{})
+	return &tail, nil
 }
 
 // goalOf prefers what the user says now over what was said when the run was recorded.

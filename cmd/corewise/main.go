@@ -8,6 +8,9 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/corewise/corewise/bench"
 )
@@ -16,6 +19,9 @@ func main() {
 	if len(os.Args) > 1 && os.Args[1] == bench.LaunchArg {
 		os.Exit(bench.LaunchMain(os.Args[2:]))
 	}
+	// A reader that closes our output must not kill us before the capture is saved: writing gives an error instead.
+	// It is caught, not ignored: an ignored signal would stay ignored in the benchmark.
+	signal.Notify(make(chan os.Signal, 1), unix.SIGPIPE)
 	os.Exit(run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 

@@ -44,10 +44,10 @@ func newReport() *cobra.Command {
 				return err
 			}
 			if dir == "" {
-				_, err = j.answer(cmd, p)
+				_, err = j.answer(cmd, p, runDir(args))
 				return err
 			}
-			return writeReports(dir, names, j.report(p), j.options)
+			return writeReports(dir, names, j.report(p, runDir(args)), j.options)
 		},
 	}
 	f.add(cmd)

@@ -22,6 +22,7 @@ type runFlags struct {
 	metrics  []string
 	noProbes bool
 	quiet    bool
+	explain  bool
 	builtin  pingpongFlags
 }
 
@@ -53,6 +54,7 @@ Without a command it runs the built-in UDP ping-pong between two pinned threads,
 	fs.StringVar(&f.tty, "tty", "auto", "give the command a terminal of its own: auto, always, never")
 	fs.StringArrayVar(&f.metrics, "metric", nil, "NAME=REGEXP that picks a number from the output of a command that corewise does not know (repeatable)")
 	fs.BoolVar(&f.noProbes, "no-probes", false, "do not load eBPF programs")
+	fs.BoolVar(&f.explain, "explain", false, "make the command log every message (sockperf: --full-log --no-rdtsc), so that its outliers can be explained one by one")
 	fs.BoolVarP(&f.quiet, "quiet", "q", false, "do not show the command's output and the progress")
 	f.builtin.add(fs)
 	return cmd
@@ -92,7 +94,7 @@ func (f runFlags) run(cmd *cobra.Command, argv []string) error {
 }
 
 func (f runFlags) spec(cmd *cobra.Command, j judge) (profile.Spec, error) {
-	spec := profile.Spec{Tool: tool(), Goal: j.goal, Targets: j.targets, Duration: f.duration, NoProbes: f.noProbes}
+	spec := profile.Spec{Tool: tool(), Goal: j.goal, Targets: j.targets, Duration: f.duration, NoProbes: f.noProbes, Explain: f.explain}
 	modes := map[string]bench.TerminalMode{"auto": bench.TerminalAuto, "always": bench.TerminalAlways, "never": bench.TerminalNever}
 	mode, ok := modes[f.tty]
 	if !ok {

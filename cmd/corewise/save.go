@@ -16,7 +16,7 @@ import (
 // save writes the profile first and prints the report then: a closed standard output must not lose a capture.
 func save(cmd *cobra.Command, j judge, dir string, p profile.Profile) error {
 	saveErr := profile.Save(dir, p)
-	r, err := j.answer(cmd, p)
+	r, err := j.answer(cmd, p, dir)
 	if saveErr != nil {
 		return saveErr
 	}
