@@ -65,6 +65,7 @@ var logPatterns = []logPattern{
 	{"x2apic", []string{"x2apic"}},
 	{"firmware-bug", []string{"[Firmware Bug]"}},
 	{"oom", []string{"Out of memory: Killed"}},
+	{"page-allocation-failure", []string{"page allocation failure"}},
 }
 
 // readLog reads the kernel ring buffer, or its copy in a host tree.

@@ -30,6 +30,7 @@ Dec  1 12:00:01 host1 kernel: NOHZ tick-stop error: Non-RCU local softirq work i
 [   19.000000] NOHZ: local_softirq_pending 08
 [   20.000000] mlx5_core 0000:32:00.0: 126.028 Gb/s available PCIe bandwidth (32.0 GT/s PCIe x4 link)
 [   21.000000] tsc: Marking TSC unstable due to clocksource watchdog
+[   21.500000] kworker/0:1: page allocation failure: order:4, mode:0x40cc0(GFP_KERNEL|__GFP_COMP), nodemask=(null)
 [   22.000000] sched: DL replenish lagged too much
 [   22.500000] sched: DL replenish lagged too much: 3 callbacks suppressed
 `
@@ -42,7 +43,7 @@ func TestParseLog(t *testing.T) {
 	}
 	for code, want := range map[string]int{"nohz-full-unsupported": 1, "unknown-parameters": 1, "iommu-invalid-param": 1, "rt-throttling": 1,
 		"hrtimer-stall": 1, "clocksource-unstable": 2, "workqueue-lockup": 1, "nohz-softirq": 2, "pcie-bandwidth": 1, "pcie-aer-corrected": 2,
-		"pcie-aer-fatal": 1, "perf-throttled": 1, "pcie-power": 1, "thermal-throttle": 1, "dl-overload": 2, "pcie-aer-nonfatal": 0} {
+		"pcie-aer-fatal": 1, "perf-throttled": 1, "pcie-power": 1, "thermal-throttle": 1, "dl-overload": 2, "page-allocation-failure": 1, "pcie-aer-nonfatal": 0} {
 		if counts[code] != want {
 			t.Errorf("%s: %d, want %d", code, counts[code], want)
 		}
