@@ -15,8 +15,8 @@ var own = map[string][]string{
 	"cyclictest": {"cyclictest", "taskset"},
 }
 
-// host are the settings of the host that go with any placement.
-var host = []string{"taskset", "numactl", "cmdline", "cgroup", "irqbalance"}
+// around are the settings of the host that go with any placement.
+var around = []string{"taskset", "numactl", "cmdline", "cgroup", "irqbalance"}
 
 // general is the order of everything else.
 var general = []string{
@@ -34,7 +34,7 @@ func order(kind string, syntaxes map[string]string) (names []string, mine int) {
 		}
 	}
 	add(own[kind])
-	add(host)
+	add(around)
 	mine = len(names)
 	add(general)
 	var rest []string
