@@ -89,8 +89,7 @@ func (v *view) latencyRequest(p *Power) {
 
 // turbostat reads the column SMI of the summary row, which is a difference over its own interval.
 func (v *view) turbostat(p *Power) {
-	fields := []string{"smi_per_s", "smi_count", "uncore_dynamic"}
-	p.Unknown.missAll("turbostat was not run, or has no column SMI", fields...)
+	p.Unknown.missAll("turbostat was not run, or has no column SMI", "smi_per_s", "smi_count")
 	text, ok := v.command("turbostat")
 	if !ok {
 		return
@@ -142,4 +141,18 @@ func (v *view) command(name string) (string, bool) {
 		}
 	}
 	return "", false
+}
+
+// uncore reports that the clock of mesh and memory controller may vary.
+func (v *view) uncore(p *Power) {
+	known := false
+	for _, d := range v.b.Power.Uncore {
+		low, ok := d.MinKHz.Get()
+		high, ok2 := d.MaxKHz.Get()
+		known = known || ok && ok2
+		p.UncoreDynamic = p.UncoreDynamic || ok && ok2 && low < high
+	}
+	if !known {
+		p.Unknown.miss("uncore_dynamic", "intel_uncore_frequency was not readable")
+	}
 }

@@ -36,13 +36,13 @@ func (v *view) softnetDeltas() []softnetDelta {
 }
 
 func deriveNet(v *view, f *Facts) {
-	n, u := &f.Net, &f.Net.Unknown
+	n := &f.Net
 	n.SoftirqCPUs, n.KsoftirqdOnWL, n.AmbiguousRoutes = []int{}, []int{}, []string{}
 	n.Firewalls = append([]string{}, v.b.Services.Firewalls...)
 	v.softnet(n)
 	v.softirqBusy(n)
 	v.ksoftirqd(n)
-	take(u, "udp_rcvbuf_errors_per_s", &n.UDPRcvbufPerS, v.udpRcvbuf())
+	v.protocols(n)
 	v.sameSubnet(n)
 }
 
@@ -135,29 +135,18 @@ func (v *view) ksoftirqd(n *Net) {
 	}
 }
 
-// udpRcvbuf reads the counter from netstat -su, where that was run twice.
-func (v *view) udpRcvbuf() maybe.Value[float64] {
-	read := func(h *host.Host) maybe.Value[float64] {
-		for _, name := range []string{"netstat-su", "nstat-az", "netstat-s"} {
-			m, ok := h.Commands[name]
-			if !ok {
-				continue
-			}
-			text, ok := m.Get()
-			for _, line := range strings.Split(text, "\n") {
-				w := strings.Fields(line)
-				switch {
-				case !ok || len(w) < 2:
-				case w[0] == "UdpRcvbufErrors":
-					return maybe.Map(number(maybe.Some(w[1])), func(n int) float64 { return float64(n) })
-				case strings.Contains(line, "receive buffer errors"):
-					return maybe.Map(number(maybe.Some(w[0])), func(n int) float64 { return float64(n) })
-				}
-			}
-		}
-		return maybe.None[float64]("neither nstat nor netstat was run")
+// protocols are the kernel's own counters of UDP and TCP, of the network namespace that was read.
+func (v *view) protocols(n *Net) {
+	for _, e := range []struct {
+		field, name string
+		dst         *float64
+	}{
+		{"udp_rcvbuf_errors_per_s", "Udp.RcvbufErrors", &n.UDPRcvbufPerS}, {"udp_in_errors_per_s", "Udp.InErrors", &n.UDPErrorsPerS}, {"tcp_retransmits_per_s", "Tcp.RetransSegs", &n.TCPRetransPerS},
+		{"tcp_receive_queue_drops_per_s", "TcpExt.TCPRcvQDrop", &n.TCPQDropPerS}, {"listen_drops_per_s", "TcpExt.ListenDrops", &n.ListenDropPerS},
+	} {
+		const source = "/proc/net/snmp and netstat"
+		take(&n.Unknown, e.field, e.dst, v.perS(counter(v.b.Net.Protocols, e.name, source), counter(v.a.Net.Protocols, e.name, source)))
 	}
-	return v.perS(read(v.b), read(v.a))
 }
 
 // sameSubnet finds other interfaces in the subnet of the workload's own address: the route to the peer may leave by one

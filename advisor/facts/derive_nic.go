@@ -206,7 +206,7 @@ func (n *NIC) noInterface() {
 	n.Unknown.missAll(why, "firmware", "psid", "bond_mode", "eswitch_mode", "phys_port", "link_up", "speed_gbps", "max_speed_gbps", "speed_low", "duplex", "fec", "mtu", "carrier_changes",
 		"ring_rx", "ring_rx_max", "ring_tx", "ring_tx_max", "ring_rx_below_max", "queues", "queues_max", "adaptive_rx", "rx_usecs", "rx_frames", "tx_usecs", "pause_rx", "pause_tx", "pfc_priorities",
 		"pfc_on", "trust", "lossless", "gro", "lro", "tso", "ntuple", "hw_tc_offload", "tx_nocache_copy", "rx_cqe_compress", "rx_cqe_moder", "rx_striding_rq", "rss_queues", "rps_cpus", "rps_workload_cpus",
-		"rps_isolated_cpus", "rps_remote_cpus", "rps_redundant", "rfs_flows", "xps_empty", "xps_remote_cpus", "threaded_napi", "napi_defer_hard_irqs", "gro_flush_timeout_ns", "hints_spread")
+		"rps_isolated_cpus", "rps_remote_cpus", "rps_redundant", "rfs_flows", "xps_empty", "xps_remote_cpus", "threaded_napi", "napi_defer_hard_irqs", "gro_flush_timeout_ns", "hints_spread", "qdisc", "tx_queue_len")
 	n.RPSCPUs, n.RPSWorkload, n.RPSIsolated, n.RPSRemote, n.XPSRemote = []int{}, []int{}, []int{}, []int{}, []int{}
 }
 

@@ -41,7 +41,8 @@ func (v *view) nicSettings(n *NIC, b *host.NIC) {
 		u.miss("lossless", first(b.PFCPrios.Why(), b.Pause.RX.Why()))
 	}
 	v.offloads(n, b)
-	v.firmwareSettings(n)
+	take(u, "qdisc", &n.Qdisc, b.Qdisc)
+	take(u, "tx_queue_len", &n.TxQueueLen, b.TxQueueLen)
 	take(u, "rss_queues", &n.RSSQueues, rssQueues(b))
 	take(u, "threaded_napi", &n.ThreadedNAPI, b.Threaded)
 	take(u, "napi_defer_hard_irqs", &n.DeferHardIRQs, asInt(b.DeferHardIRQs))
@@ -118,33 +119,18 @@ func (v *view) offloads(n *NIC, b *host.NIC) {
 	}
 }
 
-// firmwareSettings reads mlxconfig -q: rows of name, default, current and next boot, of which the last two columns count.
-func (v *view) firmwareSettings(n *NIC) {
-	text, ok := v.command("mlxconfig-q")
-	if !ok || !n.MLX5 {
+// firmwareSettings are mlxconfig's, as they will be at the next boot of the adapter.
+func (n *NIC) firmwareSettings(b *host.PCI) {
+	if len(b.FirmwareParams) == 0 {
 		n.Unknown.missAll("mlxconfig was not run for it", "fw_cqe_compression", "fw_settings")
 		return
 	}
-	mine, any := false, false
-	for _, line := range strings.Split(text, "\n") {
-		w := strings.Fields(line)
-		switch {
-		case strings.HasPrefix(line, "Device:"), strings.HasPrefix(line, "PCI device:"):
-			dev := w[len(w)-1]
-			mine = dev == n.PCI || strings.TrimPrefix(n.PCI, "0000:") == dev || dev == n.RDMA
-			any = any || mine
-		case !mine || len(w) < 2:
-		case strings.Contains(w[0], "CQE_COMPRESSION"):
-			n.CQECompressFW = w[len(w)-1]
-		case w[0] == "*" && len(w) >= 4:
-			n.FWSettings = append(n.FWSettings, w[1]+"="+w[len(w)-1])
-		}
+	for _, name := range sortedKeys(b.FirmwareParams) {
+		n.FWSettings = append(n.FWSettings, name+"="+b.FirmwareParams[name])
 	}
-	if !any || n.CQECompressFW == "" {
-		n.Unknown.miss("fw_cqe_compression", "mlxconfig's output does not have it for this device")
-	}
-	if !any {
-		n.Unknown.miss("fw_settings", "mlxconfig's output does not name this device")
+	value, ok := b.FirmwareParams["CQE_COMPRESSION"]
+	if n.CQECompressFW = value; !ok {
+		n.Unknown.miss("fw_cqe_compression", "the firmware has no CQE_COMPRESSION")
 	}
 }
 

@@ -60,7 +60,7 @@ func (v *view) physical(p *host.PCI) *host.PCI {
 // pcieFields are the facts that need the function's link.
 var pcieFields = []string{"pcie_speed_gts", "pcie_width", "pcie_max_speed_gts", "pcie_max_width", "slot_max_speed_gts", "slot_max_width", "pcie_gbps", "pcie_usable_gbps", "pcie_best_gbps", "pcie_card_gbps",
 	"pcie_speed_degraded", "pcie_width_degraded", "pcie_short", "slot_short", "pcie_mps_bytes", "pcie_mps_path_bytes", "pcie_mrrs_bytes", "relaxed_ordering", "ten_bit_tag", "aspm", "aspm_on", "acs_redirect",
-	"aer_correctable_per_s", "aer_uncorrectable", "iommu_type", "iommu_translated", "iommu_strict", "wc_missing", "root_port", "card_ports", "card_gbps", "card_used_gbps", "shared_switch_devices"}
+	"aer_correctable_per_s", "aer_uncorrectable", "iommu_type", "iommu_translated", "iommu_strict", "wc_missing", "root_port", "card_ports", "card_gbps", "card_used_gbps", "shared_switch_devices", "log_pcie_gbps", "log_pcie_limited_by", "fw_cqe_compression", "fw_settings"}
 
 func (v *view) nicPCIe(n *NIC, p *host.PCI) {
 	u := &n.Unknown
@@ -81,6 +81,8 @@ func (v *view) nicPCIe(n *NIC, p *host.PCI) {
 		u.missAll("the port above the card is not in sysfs", "slot_max_speed_gts", "slot_max_width")
 	}
 	v.linkFacts(n, card, slot)
+	v.kernelLink(n, card)
+	n.firmwareSettings(card)
 	v.ctlFacts(n, p, card)
 	v.aerFacts(n, card)
 	v.iommuFacts(n, p)
@@ -267,4 +269,19 @@ func (v *view) wcFacts(n *NIC, p *host.PCI) {
 	if !known {
 		n.Unknown.miss("wc_missing", "pat_memtype_list was not readable, or does not hold the device's memory")
 	}
+}
+
+// kernelLink is what the kernel itself said about the link when the driver bound (pcie_report_downtraining).
+func (v *view) kernelLink(n *NIC, card *host.PCI) {
+	for _, l := range v.b.Log.PCIeLimits {
+		if l.BDF == card.BDF {
+			n.KernelPCIeGbps, n.KernelPCIeBy = l.AvailableGbps, l.LimitedBy
+			return
+		}
+	}
+	why := "the kernel log says nothing about its PCIe bandwidth"
+	if !v.b.Log.Known.Or(false) {
+		why = "no kernel log was readable"
+	}
+	n.Unknown.missAll(why, "log_pcie_gbps", "log_pcie_limited_by")
 }

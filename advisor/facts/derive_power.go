@@ -24,6 +24,7 @@ func derivePower(v *view, f *Facts) {
 	v.idleFacts(p)
 	v.latencyRequest(p)
 	v.turbostat(p)
+	v.uncore(p)
 }
 
 // noTurbo reads intel_pstate/no_turbo, else the negation of cpufreq/boost.

@@ -59,8 +59,8 @@ func (v *view) latencyLimit(cpu int) int {
 	if us, ok := v.b.Power.DMALatencyUS.Get(); ok && us >= 0 {
 		limit = min(limit, us)
 	}
-	if us, ok := v.b.Power.ResumeLatencyUS[cpu]; ok && us > 0 {
-		limit = min(limit, us) // 0 is "no restriction" in pm_qos_resume_latency_us
+	if us, ok := v.b.Power.ResumeLatencyUS[cpu]; ok {
+		limit = min(limit, us)
 	}
 	return limit
 }

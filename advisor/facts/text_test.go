@@ -60,10 +60,10 @@ func TestTurbostat(t *testing.T) {
 func TestFirmwareSettings(t *testing.T) {
 	h := makeHost(twoNodes)
 	addNIC(&h, "eth0", "0000:81:00.0", 1, 40)
-	h = withCommand(h, "mlxconfig-q", "\nDevice #1:\n----------\n\nDevice type:    ConnectX6DX\nDevice:         81:00.0\n\nConfigurations:                Next Boot\n        CQE_COMPRESSION                      BALANCED(0)\n*       MAX_ACC_OUT_READ                     128           44\n")
-	check(t, derive(profileOf(h)), map[string]any{"nics[eth0].fw_cqe_compression": "BALANCED(0)", "nics[eth0].fw_settings": []string{"MAX_ACC_OUT_READ=44"}})
-	h = withCommand(h, "mlxconfig-q", "Device: 31:00.0\n CQE_COMPRESSION AGGRESSIVE(1)\n")
-	check(t, derive(profileOf(h)), map[string]any{"nics[eth0].fw_cqe_compression": unknown("does not have it")})
+	check(t, derive(profileOf(h)), map[string]any{"nics[eth0].fw_cqe_compression": unknown("mlxconfig")})
+	h.PCI[0].FirmwareParams = map[string]string{"CQE_COMPRESSION": "BALANCED(0)", "ATS_ENABLED": "False(0)"}
+	h.Log.PCIeLimits = []host.PCIeLimit{{BDF: "0000:81:00.0", AvailableGbps: 63.008, LimitedBy: "0000:80:00.0"}}
+	check(t, derive(profileOf(h)), map[string]any{"nics[eth0].fw_cqe_compression": "BALANCED(0)", "nics[eth0].fw_settings": []string{"ATS_ENABLED=False(0)", "CQE_COMPRESSION=BALANCED(0)"}, "nics[eth0].log_pcie_gbps": 63.008})
 }
 
 func TestOVS(t *testing.T) {

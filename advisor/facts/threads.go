@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/corewise/corewise/bench"
@@ -55,7 +56,7 @@ func (v *view) findThreads(w *workload) {
 			}
 		}
 	}
-	w.classify()
+	v.classify(w)
 }
 
 func (v *view) procThread(p procPair, now *host.Thread) thread {
@@ -113,11 +114,18 @@ func (t *thread) watch(seen *bpf.Thread, spanS float64) {
 	t.on, t.busy = cpulist.Of(on...), maybe.Some(total/1e9/spanS)
 }
 
-// classify finds the role of each thread and whether it is on the data path.
-func (w *workload) classify() {
+// classify finds the role of each thread and whether it is on the data path. A thread that the tool itself names by its
+// number has that role.
+func (v *view) classify(w *workload) {
 	most := 0.0
 	for i := range w.threads {
 		most = max(most, w.threads[i].busy.Or(0))
+	}
+	named := map[int]string{}
+	if r, ok := v.p.Result.Get(); ok {
+		for _, t := range r.Threads {
+			named[t.TID] = t.Role
+		}
 	}
 	main := map[int]bool{}
 	for _, p := range w.procs {
@@ -126,6 +134,9 @@ func (w *workload) classify() {
 	for i := range w.threads {
 		t := &w.threads[i]
 		t.role, t.data = w.roleOf(t, main[t.tid])
+		if role, ok := named[t.tid]; ok {
+			t.role, t.data = role, w.dataRole(role)
+		}
 		idle := most >= busyThread && t.busy.Ok() && t.busy.Or(0) < idleRatio*most
 		if t.data && idle {
 			t.data = false
@@ -156,6 +167,11 @@ func (w *workload) roleOf(t *thread, main bool) (role string, data bool) {
 		return w.Roles[0].Name, w.Roles[0].Data
 	}
 	return "", true
+}
+
+// dataRole reports that a role of that name is on the data path.
+func (w *workload) dataRole(name string) bool {
+	return slices.ContainsFunc(w.Roles, func(r bench.Role) bool { return r.Name == name && r.Data })
 }
 
 // oneCPU is the CPU of a thread that uses one.

@@ -124,6 +124,10 @@ type Kernel struct {
 	TSCUnstable      bool     `json:"tsc_unstable" doc:"the kernel log says that the TSC was given up"`
 	WorkqueueMask    []int    `json:"workqueue_cpus" doc:"CPUs of unbound workqueues; /sys/devices/virtual/workqueue/cpumask"`
 	WorkqueueOnWL    []int    `json:"workqueue_workload_cpus" doc:"of these, CPUs of the workload"`
+	WritebackMask    []int    `json:"writeback_cpus" doc:"CPUs of the writeback workqueue"`
+	WritebackOnWL    []int    `json:"writeback_workload_cpus" doc:"of these, CPUs of the workload"`
+	Tracer           string   `json:"tracer" doc:"ftrace tracer in use; nop: none"`
+	MCECheckS        int      `json:"mce_check_interval_s" doc:"seconds between polls for machine-check events; 0: off"`
 	WatchdogMask     []int    `json:"watchdog_cpus" doc:"kernel.watchdog_cpumask"`
 	WatchdogOnWL     []int    `json:"watchdog_workload_cpus" doc:"of these, CPUs of the workload"`
 	WatchdogOn       bool     `json:"watchdog_on" doc:"kernel.watchdog or kernel.nmi_watchdog is on"`

@@ -133,7 +133,11 @@ type Net struct {
 	KsoftirqdOnWL   []int    `json:"ksoftirqd_workload_cpus" doc:"data-path CPUs of the workload where ksoftirqd took CPU time over the run"`
 	KsoftirqdShare  float64  `json:"ksoftirqd_workload_share" doc:"largest share of one of these CPUs that ksoftirqd took"`
 	KsoftirqdMax    float64  `json:"ksoftirqd_max_share" doc:"largest share of any CPU that ksoftirqd took"`
-	UDPRcvbufPerS   float64  `json:"udp_rcvbuf_errors_per_s" doc:"UDP datagrams dropped a second because a socket buffer was full; netstat"`
+	UDPRcvbufPerS   float64  `json:"udp_rcvbuf_errors_per_s" doc:"UDP datagrams dropped a second because a socket buffer was full; /proc/net/snmp"`
+	UDPErrorsPerS   float64  `json:"udp_in_errors_per_s" doc:"UDP datagrams that could not be delivered, a second; /proc/net/snmp"`
+	TCPRetransPerS  float64  `json:"tcp_retransmits_per_s" doc:"TCP segments sent again, a second; /proc/net/snmp"`
+	TCPQDropPerS    float64  `json:"tcp_receive_queue_drops_per_s" doc:"TCP segments dropped because the receive queue was full, a second; /proc/net/netstat"`
+	ListenDropPerS  float64  `json:"listen_drops_per_s" doc:"connections dropped by full listen queues, a second; /proc/net/netstat"`
 	Firewalls       []string `json:"firewalls" doc:"firewalls with rules or running: nftables, iptables, firewalld ..."`
 	AmbiguousRoutes []string `json:"same_subnet_nics" doc:"interfaces that share a subnet with the local address of the workload"`
 }

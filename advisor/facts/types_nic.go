@@ -90,7 +90,9 @@ type NIC struct {
 	CQEModer      bool     `json:"rx_cqe_moder" doc:"private flag rx_cqe_moder"`
 	StridingRQ    bool     `json:"rx_striding_rq" doc:"private flag rx_striding_rq"`
 	CQECompressFW string   `json:"fw_cqe_compression" doc:"firmware setting CQE_COMPRESSION; mlxconfig"`
-	FWSettings    []string `json:"fw_settings" doc:"firmware settings that differ from the default; mlxconfig"`
+	FWSettings    []string `json:"fw_settings" doc:"firmware settings, NAME=VALUE, as at the next boot of the adapter; mlxconfig"`
+	Qdisc         string   `json:"qdisc" doc:"root queueing discipline"`
+	TxQueueLen    int      `json:"tx_queue_len" doc:"length of the transmit queue"`
 	RSSQueues     int      `json:"rss_queues" doc:"queues in the RSS indirection table"`
 	RPSCPUs       []int    `json:"rps_cpus" doc:"CPUs in the RPS masks of its queues"`
 	RPSWorkload   []int    `json:"rps_workload_cpus" doc:"of these, data-path CPUs of the workload"`
@@ -156,6 +158,8 @@ type NIC struct {
 	UsedGbps        float64  `json:"card_used_gbps" doc:"sum of the link speeds of the ports that the workload uses"`
 	PCIeShort       bool     `json:"pcie_short" doc:"usable PCIe is below the speed of the ports that the workload uses (all with link where none is known)"`
 	SlotShort       bool     `json:"slot_short" doc:"pcie_short, although the link trained at the best that card and slot allow together"`
+	KernelPCIeGbps  float64  `json:"log_pcie_gbps" doc:"PCIe bandwidth that the kernel found when the driver bound, where it said that it is limited"`
+	KernelPCIeBy    string   `json:"log_pcie_limited_by" doc:"the bridge that limits it, by the same message"`
 	SharedSwitch    []string `json:"shared_switch_devices" doc:"other busy devices below the same upstream port whose demand together exceeds it"`
 	MPS             int      `json:"pcie_mps_bytes" doc:"payload size in force"`
 	MPSPath         int      `json:"pcie_mps_path_bytes" doc:"smallest payload size on the way to the root"`
