@@ -139,19 +139,34 @@ func (v *view) captureTail(f *Facts, x *taken) {
 	t.UnseenSuspects = t.Total < 1e-4 && longest <= 10
 }
 
-// captureDisturbers joins hits by cause and actor; on nohz and idle siblings only what hit a data thread counts.
-func (v *view) captureDisturbers(f *Facts, x *taken) {
-	type key struct {
-		cause bpf.Cause
-		actor bpf.Actor
+// disturberKey joins hits: interrupts by number, tasks by name, functions and the sender's name. Ten processes of one
+// program are one disturber.
+type disturberKey struct {
+	cause            bpf.Cause
+	irq              int
+	name, fn, sender string
+}
+
+func keyOf(h *bpf.ThreadCause) disturberKey {
+	k := disturberKey{cause: h.Cause, name: h.Actor.Name, fn: h.Actor.Func, sender: h.Actor.SenderComm}
+	if h.Cause == bpf.CauseIRQ {
+		k.irq = h.Actor.ID
 	}
-	at, threads := map[key]int{}, map[key]map[int]bool{}
+	return k
+}
+
+// maxDisturbers bounds the list; what is left out took the least time.
+const maxDisturbers = 100
+
+// captureDisturbers joins hits of data threads by cause and actor.
+func (v *view) captureDisturbers(f *Facts, x *taken) {
+	at, threads := map[disturberKey]int{}, map[disturberKey]map[int]bool{}
 	for i := range v.wl.cap.Hits {
 		h := &v.wl.cap.Hits[i]
 		if !x.data[h.TID] || h.Cause == bpf.CauseMigrate {
 			continue
 		}
-		k := key{h.Cause, h.Actor}
+		k := keyOf(h)
 		n, seen := at[k]
 		if !seen {
 			n = len(f.Disturbers)
@@ -175,6 +190,7 @@ func (v *view) captureDisturbers(f *Facts, x *taken) {
 		d.MeanUS = d.TotalUS / float64(max(1, d.Count))
 	}
 	slices.SortStableFunc(f.Disturbers, func(a, b Disturber) int { return cmp.Compare(b.TotalUS, a.TotalUS) })
+	f.Disturbers = f.Disturbers[:min(len(f.Disturbers), maxDisturbers)]
 }
 
 func (v *view) disturber(h *bpf.ThreadCause, x *taken) Disturber {

@@ -40,7 +40,7 @@ func boundKthread(name string) bool {
 }
 
 func movableKthread(name string) bool {
-	for _, p := range []string{"kworker/u", "kworker/R", "rcuo", "rcu_", "rcub", "kswapd", "khugepaged", "kcompactd", "ksmd", "jbd2", "kauditd", "irq/", "napi/", "vhost-", "xfs", "nvme", "loop", "md", "dmcrypt", "kblockd", "kdmflush", "scsi_", "kthreadd", "oom_reaper"} {
+	for _, p := range []string{"kworker/u", "kworker/R", "rcuo", "rcu_", "rcub", "kswapd", "khugepaged", "kcompactd", "ksmd", "jbd2", "kauditd", "irq/", "napi/", "vhost-", "xfs", "nvme", "loop", "md", "dmcrypt", "kblockd", "kdmflush", "scsi_", "kthreadd", "oom_reaper", "kdamond"} {
 		if strings.HasPrefix(name, p) {
 			return true
 		}
@@ -135,7 +135,7 @@ func (s *Capture) timerFunc(a *bpf.Actor) {
 }
 
 func (s *Capture) ipi(a *bpf.Actor, rate float64) {
-	kind := strings.ToLower(a.Name)
+	kind := strings.ToLower(a.Name + " " + a.Func) // newer kernels flush by function call: flush_tlb_func
 	switch {
 	case strings.Contains(kind, "tlb"):
 		s.TLBPerS += rate

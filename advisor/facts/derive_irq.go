@@ -27,13 +27,17 @@ func deriveIRQ(v *view, f *Facts) {
 	} else {
 		u.miss("default_affinity_all", v.b.IRQ.DefaultAffinity.Why())
 	}
+	workload := []string{"workload_per_s", "workload_nic_per_s", "workload_other_per_s", "workload_cpus"}
 	if !v.two {
-		u.missAll(v.noRate, "total_per_s", "workload_per_s", "workload_nic_per_s", "workload_other_per_s", "workload_cpus", "moved", "effective_outside", "busiest_cpu", "busiest_cpu_share")
+		u.missAll(v.noRate, "total_per_s", "moved", "effective_outside", "busiest_cpu", "busiest_cpu_share")
+		if v.wl.present {
+			u.missAll(v.noRate, workload...)
+		}
 		return
 	}
 	v.irqTotals(q)
 	if !v.wl.known && v.wl.present {
-		u.missAll(v.wl.noWhy, "workload_per_s", "workload_nic_per_s", "workload_other_per_s", "workload_cpus")
+		u.missAll(v.wl.noWhy, workload...)
 	}
 }
 

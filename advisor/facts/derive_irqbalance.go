@@ -84,7 +84,7 @@ func (v *view) podMasks(f *Facts) {
 	b.PodIRQsOff, b.StaleBan, b.MissingBan = ints(own), []int{}, []int{}
 	saved, wasSaved := v.b.K8s.OrigIRQBanned.Get()
 	if !wasSaved && len(own) == 0 {
-		u.missAll("no container runtime saved a ban list here, and no container has irq-load-balancing disabled", "saved_ban", "want_default_mask", "want_ban_mask", "stale_ban_cpus", "missing_ban_cpus")
+		u.missAll("no container runtime saved a ban list here, and no container has irq-load-balancing disabled", "saved_ban", "want_default_mask", "want_ban_mask")
 		return
 	}
 	b.SavedBan = listAndMask(saved)

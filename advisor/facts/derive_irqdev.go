@@ -158,9 +158,18 @@ func (v *view) irqBusiest(d *IRQDevice, list []*irqDelta) {
 // irqUnknown marks what one sample, or interrupts that could not be matched, leave open.
 func (v *view) irqUnknown(f *Facts, d *IRQDevice, list []*irqDelta) {
 	u := &d.Unknown
-	rates := []string{"per_s", "max_queue_per_s", "active_irqs", "workload_per_s", "workload_irqs", "workload_cpus", "workload_queue_per_s", "workload_movable", "sibling_per_s", "sibling_irqs",
-		"sibling_cpus", "remote_share", "remote_cpus", "busiest_cpu", "busiest_share", "busiest_per_s", "busiest_busy_share", "busiest_softirq_share", "cpus_hit", "active_queues", "all_on_one_cpu",
-		"isolated_per_s", "isolated_irqs", "isolated_cpus", "managed_isolated_irqs", "managed_isolated_per_s"}
+	rates := []string{"per_s", "max_queue_per_s", "active_irqs", "remote_share", "remote_cpus", "busiest_cpu", "busiest_share", "busiest_per_s", "busiest_busy_share", "busiest_softirq_share", "cpus_hit",
+		"active_queues", "all_on_one_cpu"}
+	// What cannot be hit was not hit: no workload, no isolated CPUs, no siblings.
+	if len(v.wl.data) > 0 {
+		rates = append(rates, "workload_per_s", "workload_irqs", "workload_cpus", "workload_queue_per_s", "workload_movable")
+	}
+	if len(v.wlSiblings) > 0 {
+		rates = append(rates, "sibling_per_s", "sibling_irqs", "sibling_cpus")
+	}
+	if len(v.iso.cpus()) > 0 {
+		rates = append(rates, "isolated_per_s", "isolated_irqs", "isolated_cpus", "managed_isolated_irqs", "managed_isolated_per_s")
+	}
 	for _, q := range list {
 		if !q.known {
 			u.missAll(v.irqWhy(q), rates...)

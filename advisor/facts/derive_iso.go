@@ -150,15 +150,17 @@ func (v *view) isoReached(f *Facts) {
 	s, u := &f.Iso, &f.Iso.Unknown
 	s.IRQCPUs, s.ManagedIRQs, s.TimerSoftirqCPUs, s.CallIPICPUs = []int{}, []int{}, []int{}, []int{}
 	fields := []string{"irq_per_s", "irq_cpus", "managed_irq_per_s", "managed_irqs", "tick_per_s_max", "timer_softirq_per_s_max", "timer_softirq_cpus", "call_ipi_per_s_max", "call_ipi_cpus", "tlb_ipi_per_s_max", "resched_ipi_per_s_max"}
-	if !v.two {
+	iso := v.iso.cpus()
+	switch {
+	case !v.iso.known:
+		u.missAll(v.iso.domain.Why(), fields...)
+		return
+	case len(iso) == 0: // nothing can have been reached
+		return
+	case !v.two:
 		u.missAll(v.noRate, fields...)
 		return
 	}
-	if !v.iso.known {
-		u.missAll(v.iso.domain.Why(), fields...)
-		return
-	}
-	iso := v.iso.cpus()
 	for _, c := range iso {
 		if sum := v.irqSum[c]; sum.total > 0 {
 			s.IRQPerS += sum.total

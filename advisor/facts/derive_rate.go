@@ -36,7 +36,11 @@ func (v *view) rateFacts(r *Result, b *bench.Result) {
 		for _, p := range t.Ports {
 			all = append(all, get(p))
 		}
-		take(u, field, dst, sumKnown(all...))
+		total := sumKnown(all...)
+		if len(all) == 0 {
+			total = maybe.None[float64]("the tool counts nothing by port")
+		}
+		take(u, field, dst, total)
 	}
 	portSum("rx_missed", &r.RxMissed, func(p bench.PortRate) maybe.Value[float64] { return p.RxMissed })
 	portSum("rx_nombuf", &r.RxNombuf, func(p bench.PortRate) maybe.Value[float64] { return p.RxNombuf })

@@ -50,6 +50,9 @@ func (v *view) peerRoute() maybe.Value[*host.Route] {
 	if v.wl.Command.Netns != "" {
 		return maybe.Nonef[*host.Route]("the workload runs in the network namespace %s, whose routes were not read", v.wl.Command.Netns)
 	}
+	if a.IsLoopback() || v.owner(a) != nil {
+		return maybe.None[*host.Route]("the peer is this host")
+	}
 	r, ok := v.routeTo(a)
 	if !ok {
 		return maybe.Nonef[*host.Route]("no route to %s was read", a)
