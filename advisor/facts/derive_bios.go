@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/corewise/corewise/advisor/bios"
@@ -25,6 +26,7 @@ func deriveBios(v *view, f *Facts) {
 	}
 	b.ProfileSaving = savingProfile(b.Profile)
 	take(u, "vendor", &b.Vendor, maybe.Map(v.b.Firmware.SysVendor, bios.Vendor))
+	b.PreferredIOOn = preferredIOOn(b.PreferredIO)
 	b.SnoopedNPS = f.NUMA.PerSocket
 	if why, missing := f.NUMA.Unknown["nodes_per_socket"]; missing {
 		u.miss("nps_seen", why)
@@ -42,6 +44,11 @@ func savingProfile(p string) bool {
 		}
 	}
 	return false
+}
+
+// preferredIOOn goes by the vendors' words: a mode, or the number of a bus.
+func preferredIOOn(value string) bool {
+	return !slices.Contains([]string{"", "off", "auto", "disabled", "none"}, strings.ToLower(value))
 }
 
 // indirectSaving is what the OS sees of a power-saving profile.

@@ -36,6 +36,7 @@ func (v *view) nicSettings(n *NIC, b *host.NIC) {
 	n.PFCOn = len(n.PFC) > 0
 	missIf(u, b.PFCPrios.Why(), "pfc_on")
 	rdma := v.wl.rdma()
+	n.GPUDirect = n.Workload && v.gpuMemory()
 	n.Lossless = n.Workload && rdma && (n.PFCOn || n.PauseRX || n.PauseTX)
 	if rdma && n.Workload && !n.Lossless && (!b.PFCPrios.Ok() || !b.Pause.RX.Ok()) {
 		u.miss("lossless", first(b.PFCPrios.Why(), b.Pause.RX.Why()))
@@ -69,6 +70,12 @@ func queues(b *host.NIC) maybe.Value[int] {
 		return maybe.Some(b.RxQueues)
 	}
 	return maybe.None[int](first(b.Channels.Combined.Why(), "the number of queues was not readable"))
+}
+
+// gpuMemory goes by argv: buffers in a GPU make every transfer one between two devices.
+func (v *view) gpuMemory() bool {
+	o := v.wl.Options
+	return o["use_cuda"] != "" || o["use_rocm"] != "" || strings.Contains(v.wl.Kind, "nccl")
 }
 
 // coalesce knows drivers whose numbers mean something else: ixgbevf takes rx-usecs 1 for adaptive; ENA without support

@@ -80,6 +80,7 @@ type NIC struct {
 	PFCOn         bool     `json:"pfc_on" doc:"priority flow control is on for some priority"`
 	Trust         string   `json:"trust" doc:"pcp or dscp"`
 	Lossless      bool     `json:"lossless" doc:"pause or PFC is meant here: an RDMA workload with PFC or pause on"`
+	GPUDirect     bool     `json:"gpu_direct" doc:"the workload moves GPU memory through it: perftest --use_cuda, --use_rocm; nccl"`
 	GRO           bool     `json:"gro" doc:"generic receive offload"`
 	LRO           bool     `json:"lro" doc:"large receive offload"`
 	TSO           bool     `json:"tso" doc:"TCP segmentation offload"`

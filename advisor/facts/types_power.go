@@ -139,6 +139,7 @@ type Bios struct {
 	DFCStates     string  `json:"df_c_states" doc:"data fabric C-states"`
 	XGMIWidth     string  `json:"xgmi_width" doc:"xGMI link width management"`
 	PreferredIO   string  `json:"preferred_io" doc:"preferred IO bus"`
+	PreferredIOOn bool    `json:"preferred_io_on" doc:"a dump of the firmware settings has preferred IO switched on; false without a dump, as nothing else shows it"`
 	ASPM          string  `json:"aspm" doc:"PCIe ASPM"`
 	RelaxedOrder  string  `json:"relaxed_ordering" doc:"PCIe relaxed ordering"`
 	IOMMU         string  `json:"iommu" doc:"IOMMU, VT-d, AMD-Vi"`
