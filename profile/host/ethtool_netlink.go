@@ -74,6 +74,10 @@ func (n *netlinkConn) coalesce(iface string) (coalescePart, error) {
 	if err != nil {
 		return coalescePart{}, err
 	}
+	return decodeCoalesce(d)
+}
+
+func decodeCoalesce(d *netlink.AttributeDecoder) (coalescePart, error) {
 	missingInt, missingBool := lacks[int](notApplicable), lacks[bool](notApplicable)
 	c := coalescePart{AdaptiveRX: missingBool, AdaptiveTX: missingBool, RXUsecs: missingInt, RXFrames: missingInt, TXUsecs: missingInt,
 		TXFrames: missingInt, RXUsecsLow: missingInt, RXUsecsHigh: missingInt, PktRateLow: missingInt, PktRateHigh: missingInt,
@@ -98,11 +102,27 @@ func (n *netlinkConn) coalesce(iface string) (coalescePart, error) {
 // link reads speed, duplex, autonegotiation, the fastest supported mode, the port and the FEC in force. Port and FEC are
 // left out where the driver does not tell.
 func (n *netlinkConn) link(iface string) (linkPart, error) {
-	var l linkPart
 	d, err := n.get(unix.ETHTOOL_MSG_LINKMODES_GET, iface)
+	if err != nil {
+		return linkPart{}, err
+	}
+	l, err := decodeLinkModes(d)
 	if err != nil {
 		return l, err
 	}
+	if port, err := n.get(unix.ETHTOOL_MSG_LINKINFO_GET, iface); err == nil {
+		for port.Next() {
+			if port.Type() == unix.ETHTOOL_A_LINKINFO_PORT {
+				l.Port = has(portName(port.Uint8()))
+			}
+		}
+	}
+	l.FEC = n.fec(iface)
+	return l, nil
+}
+
+func decodeLinkModes(d *netlink.AttributeDecoder) (linkPart, error) {
+	var l linkPart
 	for d.Next() {
 		switch d.Type() {
 		case unix.ETHTOOL_A_LINKMODES_AUTONEG:
@@ -118,18 +138,7 @@ func (n *netlinkConn) link(iface string) (linkPart, error) {
 			})
 		}
 	}
-	if err := d.Err(); err != nil {
-		return l, err
-	}
-	if port, err := n.get(unix.ETHTOOL_MSG_LINKINFO_GET, iface); err == nil {
-		for port.Next() {
-			if port.Type() == unix.ETHTOOL_A_LINKINFO_PORT {
-				l.Port = has(portName(port.Uint8()))
-			}
-		}
-	}
-	l.FEC = n.fec(iface)
-	return l, nil
+	return l, d.Err()
 }
 
 // knownSpeed turns SPEED_UNKNOWN into host-tree.md's 0.
@@ -204,6 +213,10 @@ func (n *netlinkConn) fec(iface string) key[string] {
 	if err != nil {
 		return lacks[string]("FEC: " + errnoName(err))
 	}
+	return decodeFEC(d)
+}
+
+func decodeFEC(d *netlink.AttributeDecoder) key[string] {
 	names := map[uint32]string{49: "off", 50: "rs", 51: "baser", 74: "llrs"}
 	result := lacks[string]("the driver does not tell the FEC in force")
 	for d.Next() {
@@ -223,6 +236,10 @@ func (n *netlinkConn) rss(iface string) (rssPart, error) {
 	if err != nil {
 		return rssPart{}, err
 	}
+	return decodeRSS(d)
+}
+
+func decodeRSS(d *netlink.AttributeDecoder) (rssPart, error) {
 	r := rssPart{Indirection: lacks[[]int]("the driver reports no indirection table"), HashFunc: lacks[string]("the driver reports no hash function")}
 	for d.Next() {
 		switch d.Type() {
@@ -258,6 +275,10 @@ func (n *netlinkConn) eswitch(bdf string) key[string] {
 	if err != nil {
 		return lacks[string]("devlink eswitch: " + errnoName(err))
 	}
+	return decodeEswitch(d)
+}
+
+func decodeEswitch(d *netlink.AttributeDecoder) key[string] {
 	names := []string{"legacy", "switchdev"}
 	for d.Next() {
 		if d.Type() != unix.DEVLINK_ATTR_ESWITCH_MODE {
