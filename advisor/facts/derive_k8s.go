@@ -9,7 +9,7 @@ import (
 
 func deriveK8s(v *view, f *Facts) {
 	k, u, b := &f.K8s, &f.K8s.Unknown, &v.b.K8s
-	k.Overlap, k.SplitCores, k.PolicyOptions = []int{}, []int{}, []string{}
+	k.Overlap, k.SplitCores = []int{}, []int{}
 	take(u, "cpu_manager", &k.CPUManager, b.CPUManagerPolicy)
 	k.Static = k.CPUManager == "static"
 	missIf(u, b.CPUManagerPolicy.Why(), "static")

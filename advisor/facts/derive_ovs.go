@@ -154,6 +154,9 @@ func (v *view) ovsPort(p ovsPort, f *Facts) OVSPort {
 			missIf(u, q.UsagePct.Why(), "max_queue_usage_pct")
 		}
 	}
+	if x.Affinity == "" {
+		u.miss("rxq_affinity", "ovs-vsctl show does not print other_config:pmd-rxq-affinity")
+	}
 	text, given := p.Options["n_rxq"]
 	x.RxQSet, x.RxQ = given, queues
 	if given {

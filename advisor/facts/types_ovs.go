@@ -2,27 +2,26 @@ package facts
 
 // K8s is kubelet and the container runtime.
 type K8s struct {
-	Unknown        Unknown  `json:"-"`
-	Present        bool     `json:"present" doc:"kubelet runs here, or its state was found, or the workload is in a pod"`
-	CPUManager     string   `json:"cpu_manager" doc:"none or static"`
-	Static         bool     `json:"static" doc:"the CPU manager is static"`
-	DefaultCPUs    []int    `json:"default_cpus" doc:"shared pool"`
-	ReservedCPUs   []int    `json:"reserved_cpus" doc:"reservedSystemCPUs"`
-	TopologyPolicy string   `json:"topology_manager" doc:"none, best-effort, restricted, single-numa-node"`
-	CFSQuota       bool     `json:"cpu_cfs_quota" doc:"cpuCFSQuota"`
-	WLInPod        bool     `json:"workload_in_pod" doc:"the workload runs in a pod"`
-	WLExclusive    bool     `json:"workload_exclusive" doc:"the workload's container has exclusive CPUs"`
-	WLInPool       bool     `json:"workload_in_pool" doc:"the workload's CPUs are those of the shared pool"`
-	QoS            string   `json:"workload_qos" doc:"guaranteed, burstable or besteffort, by the control group path"`
-	IRQOff         bool     `json:"workload_irq_off" doc:"irq-load-balancing is disabled for the workload's container"`
-	IRQOffPods     int      `json:"irq_off_containers" doc:"running containers with irq-load-balancing disabled"`
-	NodesDiffer    bool     `json:"cpus_nic_differ" doc:"the workload's CPUs and its interfaces are on different nodes"`
-	NodeOperator   bool     `json:"node_tuning_operator" doc:"the OpenShift node tuning operator owns the settings"`
-	SRIOVOperator  bool     `json:"sriov_device_plugin" doc:"the SR-IOV device plugin is configured"`
-	CRIO           bool     `json:"crio" doc:"CRI-O runs, or its state was found"`
-	Overlap        []int    `json:"overlap_cpus" doc:"CPUs given exclusively to more than one container"`
-	SplitCores     []int    `json:"split_core_cpus" doc:"exclusive CPUs whose SMT sibling belongs to somebody else"`
-	PolicyOptions  []string `json:"policy_options" doc:"cpuManagerPolicyOptions that are on"`
+	Unknown        Unknown `json:"-"`
+	Present        bool    `json:"present" doc:"kubelet runs here, or its state was found, or the workload is in a pod"`
+	CPUManager     string  `json:"cpu_manager" doc:"none or static"`
+	Static         bool    `json:"static" doc:"the CPU manager is static"`
+	DefaultCPUs    []int   `json:"default_cpus" doc:"shared pool"`
+	ReservedCPUs   []int   `json:"reserved_cpus" doc:"reservedSystemCPUs"`
+	TopologyPolicy string  `json:"topology_manager" doc:"none, best-effort, restricted, single-numa-node"`
+	CFSQuota       bool    `json:"cpu_cfs_quota" doc:"cpuCFSQuota"`
+	WLInPod        bool    `json:"workload_in_pod" doc:"the workload runs in a pod"`
+	WLExclusive    bool    `json:"workload_exclusive" doc:"the workload's container has exclusive CPUs"`
+	WLInPool       bool    `json:"workload_in_pool" doc:"the workload's CPUs are those of the shared pool"`
+	QoS            string  `json:"workload_qos" doc:"guaranteed, burstable or besteffort, by the control group path"`
+	IRQOff         bool    `json:"workload_irq_off" doc:"irq-load-balancing is disabled for the workload's container"`
+	IRQOffPods     int     `json:"irq_off_containers" doc:"running containers with irq-load-balancing disabled"`
+	NodesDiffer    bool    `json:"cpus_nic_differ" doc:"the workload's CPUs and its interfaces are on different nodes"`
+	NodeOperator   bool    `json:"node_tuning_operator" doc:"the OpenShift node tuning operator owns the settings"`
+	SRIOVOperator  bool    `json:"sriov_device_plugin" doc:"the SR-IOV device plugin is configured"`
+	CRIO           bool    `json:"crio" doc:"CRI-O runs, or its state was found"`
+	Overlap        []int   `json:"overlap_cpus" doc:"CPUs given exclusively to more than one container"`
+	SplitCores     []int   `json:"split_core_cpus" doc:"exclusive CPUs whose SMT sibling belongs to somebody else"`
 }
 
 // OVS is Open vSwitch as a whole.

@@ -87,7 +87,6 @@ type WL struct {
 	NoHuge        bool    `json:"no_huge" doc:"told to do without huge pages"`
 	HugeInUse     int     `json:"hugepages_in_use_bytes" doc:"huge page memory that it has mapped"`
 	LocalHugeFree int     `json:"local_hugepages_free_bytes" doc:"free bytes in huge pages on the nodes of its data-path CPUs and interfaces"`
-	Privileged    bool    `json:"root" doc:"it runs as root or has every capability"`
 
 	NICs        []string `json:"nics" doc:"interfaces it uses"`
 	NICsBy      string   `json:"nics_by" doc:"how they were found"`
