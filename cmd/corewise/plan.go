@@ -24,6 +24,7 @@ type planFlags struct {
 	workload string
 	goal     string
 	format   string
+	whatIf   string
 }
 
 func newPlan() *cobra.Command {
@@ -35,6 +36,7 @@ func newPlan() *cobra.Command {
 host tree, --root) without running it, and says why for each core.`,
 		Example: `  corewise plan corewise-20261201-142509-sockperf
   corewise plan --workload 'pktgen -l 0-4 -a 0000:81:00.0 -- -m "[1:2-4].0"'
+  corewise plan --what-if 'nic=eth2 threads=8'
   corewise plan --root host.tar.zst --workload 'sockperf pp -i 192.0.2.2' --format taskset`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -42,12 +44,19 @@ host tree, --root) without running it, and says why for each core.`,
 			if err != nil {
 				return err
 			}
-			return f.print(cmd.OutOrStdout(), plan.Make(plan.FromProfile(p)))
+			in := plan.FromProfile(p)
+			if f.whatIf != "" {
+				if in, err = plan.WhatIf(in, p.Before, f.whatIf); err != nil {
+					return fmt.Errorf("--what-if: %w", err)
+				}
+			}
+			return f.print(cmd.OutOrStdout(), plan.Make(in))
 		},
 	}
 	fs := cmd.Flags()
 	fs.StringVar(&f.root, "root", "", "host tree or bundle instead of this machine")
 	fs.StringVar(&f.workload, "workload", "", "command line of the workload to plan for")
+	fs.StringVar(&f.whatIf, "what-if", "", "plan for something else: nic=eth2 threads=8 node=1 goal=latency ...")
 	fs.StringVar(&f.goal, "goal", "auto", "latency, throughput or auto (from the workload)")
 	fs.StringVar(&f.format, "format", "text", "text, json, or the name of one syntax, such as taskset or cmdline")
 	return cmd

@@ -27,7 +27,7 @@ It only reads the host, except in the commands apply, verify and rollback.`,
 		Args:          cobra.NoArgs,
 		Version:       tool().Version,
 	}
-	root.AddCommand(newRun(), newAudit(), newRecord(), newAnalyze(), newReport(), newPlan(), newRules(), newProbes(), newCollect(), newPingpong())
+	root.AddCommand(newRun(), newAudit(), newRecord(), newAnalyze(), newReport(), newPlan(), newApply(), newRollback(), newRules(), newProbes(), newCollect(), newPingpong())
 	return root
 }
 
