@@ -26,6 +26,7 @@ It only reads the host, except in the commands apply, verify and rollback.`,
 		SilenceErrors: true,
 		Args:          cobra.NoArgs,
 		Version:       tool().Version,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.AddCommand(newRun(), newAudit(), newRecord(), newAnalyze(), newReport(), newPlan(), newApply(), newRollback(), newRules(), newProbes(), newCollect(), newPingpong())
 	return root

@@ -18,6 +18,7 @@ func newRules() *cobra.Command {
 		Use:   "rules",
 		Short: "The knowledge: list, explain, lint and test rules, and the facts they read",
 		Args:  cobra.NoArgs,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.PersistentFlags().StringVar(&dir, "rules", "", "directory with rule files that add to or replace the built-in ones")
 	cmd.AddCommand(newRulesList(&dir), newRulesExplain(&dir), newRulesLint(), newRulesTest(&dir), newRulesFacts())
