@@ -27,7 +27,8 @@ func judgeTargets(targets []profile.Target, res bench.Result, line lineRate, spr
 
 func judgeTarget(t profile.Target, res bench.Result, line lineRate, spread float64) TargetResult {
 	r := TargetResult{Target: t}
-	limit, got, atMost := t.Value, maybe.Nonef[float64]("the result has no %s", t.Metric), true
+	limit, atMost := t.Value, true
+	var got maybe.Value[float64]
 	switch name, isLatency := strings.CutSuffix(t.Metric, "_us"); {
 	case isLatency:
 		return judgeLatency(r, name, res)

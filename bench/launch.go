@@ -20,7 +20,7 @@ import (
 var (
 	ErrNotFound      = errors.New("command not found")
 	ErrNotExecutable = errors.New("not an executable file")
-	ErrExecFormat    = errors.New("exec format error: neither a program for this machine nor a script that begins with #!")
+	ErrExecFormat    = errors.New("exec format error: neither a program for this machine nor a script with #! in front")
 )
 
 // LaunchArg is the first argument of the parked child; no user types it. Behind it stand the CPUs to restore, the file

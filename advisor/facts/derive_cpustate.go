@@ -257,10 +257,3 @@ func (v *view) dataTIDs() map[int]bool {
 // ownThread reports corewise itself: what it took is told apart.
 func (v *view) ownThread(a *bpf.Actor) bool { return strings.HasPrefix(a.Name, "corewise") }
 
-// idleCPUs are CPUs whose idle states matter: the data path, and for kernel sockets the CPUs of its interrupts.
-func (v *view) idleCPUs() cpulist.Set {
-	if len(v.wl.data) > 0 {
-		return v.wl.data
-	}
-	return v.online
-}

@@ -74,13 +74,6 @@ func (b *builder) memNodes() cpulist.Set {
 	return cpulist.Of(nodes...)
 }
 
-func (b *builder) numactl() string {
-	if len(b.t.nodes) < 2 {
-		return ""
-	}
-	return fmt.Sprintf("numactl -N %s -m %s ", b.p.Nodes, b.memNodes())
-}
-
 // placement is the general wrappers and what every poll-mode tool takes.
 func (b *builder) placement() {
 	data := b.p.Sets.Workload

@@ -39,7 +39,7 @@ func checkName(name string) (string, error) {
 	case strings.HasPrefix(name, "/"):
 		return "", fmt.Errorf("entry %.200q: absolute path", name)
 	case slices.Contains(strings.Split(name, "/"), ".."):
-		return "", fmt.Errorf("entry %.200q: path with ..", name)
+		return "", fmt.Errorf("entry %.200q: path that goes up", name)
 	case strings.ContainsRune(name, 0):
 		return "", fmt.Errorf("entry %.200q: NUL in the path", name)
 	case len(name) > 4096:

@@ -103,7 +103,7 @@ func managed(s *Source, irq *IRQ, debugfs bool) maybe.Value[bool] {
 func managedByDriver(irq *IRQ) (managed, known bool) {
 	queue, hasQueue := irq.Queue.Get()
 	switch {
-	case irq.Writable.Or(true) == false && strings.Contains(irq.Chip, "MSI"):
+	case !irq.Writable.Or(true) && strings.Contains(irq.Chip, "MSI"):
 		return true, true // every MSI chip can set an affinity, so the kernel must have kept it for itself
 	case irq.NVMe != "" && hasQueue:
 		return queue > 0, true // queue 0 is the admin queue

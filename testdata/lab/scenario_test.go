@@ -59,11 +59,9 @@ func binary(t *testing.T) string {
 	return bin
 }
 
-// twoHosts puts the two NICs, wired to each other, into two network namespaces, and runs $1... in a, with a sockperf server in b.
-const twoHosts = `set -e
-for n in a b; do ip netns add $n; done
-ip link set eth0 netns a; ip link set eth1 netns b
-ip -n a addr add 10.9.0.1/24 dev eth0; ip -n a link set eth0 up; ip -n a link set lo up
+// peer moves the second NIC, which is wired to the first, into a network namespace with a sockperf server.
+const peer = `ip netns add b; ip link set eth1 netns b
+ip addr add 10.9.0.1/24 dev eth0; ip link set eth0 up
 ip -n b addr add 10.9.0.2/24 dev eth1; ip -n b link set eth1 up
 ip netns exec b taskset -c 6 sockperf sr -i 10.9.0.2 -p 5000 >/tmp/server.log 2>&1 &
 for i in $(seq 100); do grep -q 'to block on socket' /tmp/server.log && break; sleep 0.1; done
@@ -84,15 +82,15 @@ func load(t *testing.T, o Outcome, name string) report {
 func TestTwoNodes(t *testing.T) {
 	built := binary(t)
 	const bin = "/tmp/corewise"
-	script := "set -e; cp " + built + " " + bin + "; chmod 755 " + bin + "\n" + twoHosts + `
+	script := "set -e; cp " + built + " " + bin + "; chmod 755 " + bin + "\n" + peer + `
 ` + bin + ` probes >/out/probes.txt
 ` + bin + ` audit --format json >/out/audit.json
-run() { ` + bin + ` run -q --format json -o /tmp/$1 -- ip netns exec a taskset -c $2 sockperf pp -i 10.9.0.2 -p 5000 -t 4 >/out/$1.json; }
+run() { ` + bin + ` run -q --format json -o /tmp/$1 -- taskset -c $2 sockperf pp -i 10.9.0.2 -p 5000 -t 4 >/out/$1.json; }
 run far 2
 run near 5
 ` + bin + ` analyze /tmp/far --format json >/out/again.json
 cmp /out/far.json /out/again.json
-` + bin + ` run -q --no-probes --format json -o /tmp/blind -- ip netns exec a taskset -c 2 sockperf pp -i 10.9.0.2 -p 5000 -t 3 >/out/blind.json
+` + bin + ` run -q --no-probes --format json -o /tmp/blind -- taskset -c 2 sockperf pp -i 10.9.0.2 -p 5000 -t 3 >/out/blind.json
 su nobody -s /bin/bash -c '` + bin + ` run -q --format json -o /tmp/nobody -- sleep 1' >/out/nobody.json
 `
 	o := boot(t, VM{Topology: TwoSockets(), Kernel: kernel(t), Program: []string{"/bin/bash", "-c", script}, Timeout: 240e9})
