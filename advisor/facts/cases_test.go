@@ -17,7 +17,7 @@ var decisive = map[string]map[string]any{
 	"C01-local": {"workload_nics[0].remote_cpus": []int{}, "result.at_line_rate": true, "result.at_target": true, "result.wire_gbps": between{99.5, 99.7}, "wl.spans_nodes": false},
 	"C03":       {"workload_nics[0].remote_cpus": []int{14}, "workload_nics[1].remote_cpus": []int{14}, "result.expected_by": "arrived", "result.reached_share": between{0.49, 0.51}, "result.below_target": true, "wl.forwarding": true},
 	"C03-local": {"workload_nics[0].remote_cpus": []int{}, "result.at_target": true, "result.loss_share": 0.0},
-	"C06":       {"nodes[0].hugepages_short": false, "nodes[1].hugepages_short": true, "nodes[1].needs_hugepages": true, "nodes[1].hugepages_bytes": 0, "mem.hugepages_none": false, "wl.running": false, "result.failed": true, "dpdk.mempool_failed_node": 1, "wl.nodes": []int{0, 1}},
+	"C06":       {"nodes[1].hugepage_want_bytes": 1 << 30, "nodes[1].hugepage_want_count": 16, "nodes[0].hugepages_short": false, "nodes[1].hugepages_short": true, "nodes[1].needs_hugepages": true, "nodes[1].hugepages_bytes": 0, "mem.hugepages_none": false, "wl.running": false, "result.failed": true, "dpdk.mempool_failed_node": 1, "wl.nodes": []int{0, 1}},
 	"C06-fixed": {"nodes[1].needs_hugepages": false, "nodes[1].hugepages_short": false, "wl.spans_nodes": false},
 	"C08":       {"nodes[0].hugepages_short": true, "nodes[1].hugepages_short": false, "nodes[0].hugepages_free_bytes": 0, "dpdk.mempool_failed_node": 0, "mem.hugepages_none": false},
 	"C08-4096":  {"nodes[0].hugepages_short": false, "nodes[1].hugepages_short": false},

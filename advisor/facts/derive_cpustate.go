@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/corewise/corewise/bpf"
-	"github.com/corewise/corewise/profile/cpulist"
 	"github.com/corewise/corewise/profile/maybe"
 )
 
@@ -256,4 +255,3 @@ func (v *view) dataTIDs() map[int]bool {
 
 // ownThread reports corewise itself: what it took is told apart.
 func (v *view) ownThread(a *bpf.Actor) bool { return strings.HasPrefix(a.Name, "corewise") }
-

@@ -16,13 +16,14 @@ func deriveIso(v *view, f *Facts) {
 	takeSet(u, "nohz_full_cpus", &s.NohzFullCPUs, v.iso.nohz)
 	s.PartitionCPUs, s.Protected = ints(v.iso.partition), ints(v.iso.protected)
 	s.Count, s.Housekeeping = len(iso), ints(v.online.Minus(iso))
+	s.HousekeepingMask = v.online.Minus(iso).Mask()
 	if n := len(v.online); n > 0 {
 		s.Share = float64(len(iso)) / float64(n)
 	}
 	s.HousekeepingCores = v.cores(s.Housekeeping)
 	s.HousekeepingSmall = 16*s.HousekeepingCores < v.cores(v.online)
 	if !v.iso.known {
-		u.missAll(v.iso.domain.Why(), "count", "share", "protected_cpus", "housekeeping_cpus", "housekeeping_cores", "housekeeping_small", "nodes_without_housekeeping", "unused_cpus")
+		u.missAll(v.iso.domain.Why(), "count", "share", "protected_cpus", "housekeeping_cpus", "housekeeping_mask", "housekeeping_cores", "housekeeping_small", "nodes_without_housekeeping", "unused_cpus")
 	}
 	s.Sources = v.isoSources(f)
 	v.isoNodes(s)

@@ -19,6 +19,7 @@ func deriveNodes(v *view, f *Facts) {
 	}
 	for i := range f.Nodes {
 		f.Nodes[i].elsewhere(f.Nodes)
+		f.Nodes[i].wantPages(f.Nodes)
 		v.shortOfPages(f, &f.Nodes[i])
 	}
 }
@@ -108,6 +109,32 @@ func (n *Node) elsewhere(all []Node) {
 			n.HugepagesElse = n.HugepagesElse || o.HugepagesBytes > 0
 			n.HugepagesFreeOut += o.HugepagesFree
 		}
+	}
+}
+
+// wantPages proposes pages for a node that has none: of the size, and the number, that the program got elsewhere.
+func (n *Node) wantPages(all []Node) {
+	for i := range all {
+		switch o := &all[i]; {
+		case o.ID == n.ID:
+		case o.Hugepages1G > 0 && n.HugepageSize < 1<<30:
+			n.HugepageSize, n.HugepageWant = 1<<30, o.Hugepages1G
+		case o.Hugepages1G > n.HugepageWant && n.HugepageSize == 1<<30:
+			n.HugepageWant = o.Hugepages1G
+		case o.Hugepages2M > n.HugepageWant && n.HugepageSize < 1<<30:
+			n.HugepageSize, n.HugepageWant = 2<<20, o.Hugepages2M
+		}
+	}
+	_, noFree := n.Unknown["mem_free_bytes"]
+	if n.HugepageSize == 0 || noFree {
+		n.Unknown.missAll("no other node has huge pages to go by, or the free memory is not known", "hugepage_want_bytes", "hugepage_want_count")
+		return
+	}
+	if n.SocketMemBytes > 0 {
+		n.HugepageWant = (n.SocketMemBytes + n.HugepageSize - 1) / n.HugepageSize
+	}
+	if n.HugepageWant = min(n.HugepageWant, n.MemFreeBytes/2/n.HugepageSize); n.HugepageWant == 0 {
+		n.Unknown.miss("hugepage_want_count", "half of the node's free memory is less than one page")
 	}
 }
 

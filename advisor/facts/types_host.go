@@ -100,6 +100,8 @@ type Node struct {
 	HugepagesElse    bool    `json:"hugepages_elsewhere" doc:"some other node has huge pages"`
 	HugepagesFreeOut int     `json:"hugepages_free_elsewhere_bytes" doc:"free bytes in huge pages of the other nodes together"`
 	HugepagesShort   bool    `json:"hugepages_short" doc:"needed here, and none at all, or the workload named this node when it ran out, or less is free than it asked for"`
+	HugepageSize     int     `json:"hugepage_want_bytes" doc:"page size to reserve here: the largest that another node has"`
+	HugepageWant     int     `json:"hugepage_want_count" doc:"pages of that size to reserve here: what --socket-mem asks, else as many as the other node has, at most half of the free memory"`
 	SocketMemBytes   int     `json:"socket_mem_bytes" doc:"what --socket-mem asks of this node"`
 	Housekeeping     []int   `json:"housekeeping_cpus" doc:"its online CPUs that are not isolated"`
 	NoHousekeeping   bool    `json:"no_housekeeping" doc:"every online CPU of it is isolated"`

@@ -12,6 +12,7 @@ type Iso struct {
 	Protected          []int    `json:"protected_cpus" doc:"isolated or tickless CPUs together"`
 	Sources            []string `json:"sources" doc:"where the isolation comes from: isolcpus, nohz_full, partition"`
 	Housekeeping       []int    `json:"housekeeping_cpus" doc:"online CPUs that are not isolated"`
+	HousekeepingMask   string   `json:"housekeeping_mask" doc:"the same as hexadecimal mask, in groups of 32 bits"`
 	HousekeepingCores  int      `json:"housekeeping_cores" doc:"physical cores of housekeeping"`
 	HousekeepingBusy   float64  `json:"housekeeping_busy_share" doc:"mean busy share of housekeeping CPUs over the run; /proc/stat"`
 	HousekeepingMax    float64  `json:"housekeeping_busy_max_share" doc:"busy share of the busiest housekeeping CPU over the run"`
