@@ -32,7 +32,7 @@ var decisive = map[string]map[string]any{
 	"C18-union":    {"irqbalance.unbanned_isolated_cpus": []int{}, "irqbalance.banned_by_hand": true},
 	"C18-unset":    {"irqbalance.unbanned_isolated_cpus": []int{}, "irqbalance.banned_by_hand": false},
 	"C20":          {"cmdline.irqaffinity_isolated_cpus": []int{4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}, "cmdline.parse_errors": []string{}, "cmdline.isolcpus_ignored_cpus": []int{}, "cmdline.impossible_cpus": []int{}},
-	"C20-fixed":    {"cmdline.irqaffinity_isolated_cpus": []int{}, "iso.default_irq_isolated_cpus": []int{}},
+	"C20-fixed":    {"iso.housekeeping_mask": "0000000f", "cmdline.irqaffinity_isolated_cpus": []int{}, "iso.default_irq_isolated_cpus": []int{}},
 	"C22":          {"irqbalance.missing_ban_cpus": []int{4, 5, 6, 7, 8}, "irqbalance.want_default_mask": "3e0f", "irqbalance.want_ban_mask": "c1f0", "irqbalance.stale_ban_cpus": []int{}, "k8s.irq_off_containers": 1},
 	"C22-after":    {"irqbalance.stale_ban_cpus": []int{4, 5, 6, 7, 8}, "irqbalance.missing_ban_cpus": []int{}, "irqbalance.want_default_mask": "3fff"},
 	"C22-ok":       {"irqbalance.stale_ban_cpus": []int{}, "irqbalance.missing_ban_cpus": []int{}},

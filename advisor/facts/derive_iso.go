@@ -16,7 +16,7 @@ func deriveIso(v *view, f *Facts) {
 	takeSet(u, "nohz_full_cpus", &s.NohzFullCPUs, v.iso.nohz)
 	s.PartitionCPUs, s.Protected = ints(v.iso.partition), ints(v.iso.protected)
 	s.Count, s.Housekeeping = len(iso), ints(v.online.Minus(iso))
-	s.HousekeepingMask = v.online.Minus(iso).Mask()
+	s.HousekeepingMask = v.online.Minus(iso).KernelMask(v.last() + 1)
 	if n := len(v.online); n > 0 {
 		s.Share = float64(len(iso)) / float64(n)
 	}
