@@ -93,7 +93,7 @@ func TestHostileArchives(t *testing.T) {
 		want    string // part of the error, with the entry's name
 	}{
 		{"absolute path", tarOf(t, ok, file("/etc/passwd")), `"/etc/passwd": absolute path`},
-		{"dot dot", tarOf(t, ok, file("root/../../evil")), `"root/../../evil": path with ..`},
+		{"dot dot", tarOf(t, ok, file("root/../../evil")), `"root/../../evil": path that goes up`},
 		{"absolute link", tarOf(t, ok, link("root/proc/x", "/etc/passwd")), `"proc/x": link to the absolute path "/etc/passwd"`},
 		{"link out of the tree", tarOf(t, ok, link("root/proc/x", "../../secret")), `"proc/x": link out of the tree`},
 		{"link from root/ to its neighbours", tarOf(t, ok, link("root/x", "../cmd/dmesg")), `"x": link out of the tree`},
@@ -109,7 +109,7 @@ func TestHostileArchives(t *testing.T) {
 		{"neither", []byte("hello"), "neither a tar archive"},
 		{"empty", nil, "neither a tar archive"},
 		{"no root", tarOf(t, file("a/b/c")), "neither root/"},
-		{"txtar dot dot", []byte("-- root/proc/x --\n-- ../evil --\n"), `"../evil": path with ..`},
+		{"txtar dot dot", []byte("-- root/proc/x --\n-- ../evil --\n"), `"../evil": path that goes up`},
 		{"txtar link out", []byte("-- host/root/proc/x --\n-- host/root/sys/class/net/eth0 -> ../../../../../etc --\n"), `link out of the tree`},
 		{"txtar bad hex", []byte("-- root/proc/x --\n-- root/dev/y.hex --\n0g\n"), `"root/dev/y.hex"`},
 		{"NUL in a name", []byte("-- root/proc/x\x00y --\n"), "NUL"},
