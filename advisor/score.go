@@ -33,7 +33,7 @@ func atTarget(b *bound) known {
 //     conditions: there the rule has weighed its evidence itself; and never to critical, which a rule has to say itself.
 //   - One step down for each piece of evidence against it.
 //   - At most low where only the configuration is wrong and nothing shows an effect, unless the rule is structural.
-//   - At most low where the result is at its target.
+//   - At most low where the result is at its target; but what makes the result itself worthless (stage validity) stays.
 func (c *candidate) score(j judged) {
 	up, down := 0, c.against
 	if c.Confidence == Measured && len(c.rule.severity) == 1 && c.Severity.rank() < High.rank() {
@@ -47,7 +47,7 @@ func (c *candidate) score(j judged) {
 	if c.Confidence == Configuration && !c.structural {
 		c.cap(Low, "only the configuration differs, no effect was seen")
 	}
-	if j.atTarget == yes {
+	if j.atTarget == yes && c.rule.Stage != StageValidity {
 		c.cap(Low, "the result is at its target")
 	}
 	c.severe = c.Severity.rank() >= High.rank()
