@@ -38,7 +38,7 @@ type Cause struct {
 	CPU      int       `json:"cpu"`
 	Share    float64   `json:"share"`
 	ShareErr float64   `json:"share_err"` // standard error, from ten parts of the run
-	Lift     float64   `json:"lift"`      // how many times more of the outliers than of the ordinary samples it overlapped
+	Lift     float64   `json:"lift"`      // its share of the outliers' time over its share of the ordinary samples' time
 	Count    int       `json:"count"`     // outliers it overlapped
 	TotalUS  float64   `json:"total_us"`  // charged
 }
@@ -52,7 +52,8 @@ type Options struct {
 
 const (
 	blocks     = 10  // parts of the run for the standard error
-	minLift    = 1.5 // below, a cause is as frequent in ordinary samples and explains nothing
+	minLift    = 1.5 // below, a cause takes as much of an ordinary sample's time and explains nothing
+	maxLift    = 9999
 	minSamples = 100
 )
 

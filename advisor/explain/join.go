@@ -31,6 +31,8 @@ type join struct {
 	block     [blocks][]float64 // charged overlap by key in each part of the run
 	nTail     int
 	nOrdinary int
+	tailNS    float64 // length of all outliers, of all ordinary samples
+	ordNS     float64
 	excess    float64
 	blockTail [blocks]int
 	blockExc  [blocks]float64
@@ -132,13 +134,14 @@ func (j *join) charge(s bench.Sample, block int) {
 	if s.RTTNS > j.threshold {
 		into = j.tail
 		excess := float64(s.RTTNS - j.median)
-		j.nTail, j.excess = j.nTail+1, j.excess+excess
+		j.nTail, j.excess, j.tailNS = j.nTail+1, j.excess+excess, j.tailNS+float64(s.RTTNS)
 		j.blockTail[block], j.blockExc[block] = j.blockTail[block]+1, j.blockExc[block]+excess
 		for _, h := range j.hit {
 			j.block[block][h.key] += float64(h.ns)
 		}
 	} else {
 		j.nOrdinary++
+		j.ordNS += float64(s.RTTNS)
 	}
 	for _, h := range j.hit {
 		into[h.key].ns += float64(h.ns)
@@ -193,11 +196,11 @@ func (j *join) cause(k int) Cause {
 		base = ordinary.ns / float64(j.nOrdinary)
 	}
 	charged := tail.ns - base*float64(j.nTail)
-	frequency := max(float64(ordinary.count), 1) / float64(max(j.nOrdinary, 1))
+	usual := max(ordinary.ns, 1) / max(j.ordNS, 1)
 	return Cause{
 		Cause: who.Cause, Actor: who.Actor, Name: GroupName(who.Cause, who.Actor), CPU: int(j.keys[k].cpu),
 		Share: charged / j.excess, ShareErr: j.standardError(k, base), TotalUS: charged / 1e3,
-		Lift: float64(tail.count) / float64(j.nTail) / frequency, Count: tail.count,
+		Lift: min(maxLift, tail.ns/max(j.tailNS, 1)/usual), Count: tail.count,
 	}
 }
 
