@@ -39,7 +39,8 @@ func newDecoder(t tables, nodes map[int]int) *decoder {
 
 func (k probeKey) slot() uint32      { return uint32(k.A) }
 func (k probeKey) cpu() int          { return int(k.A >> 32 & 0xffff) }
-func (k probeKey) cause() probeCause { return probeCause(k.A >> 48) }
+func (k probeKey) cause() probeCause { return probeCause(k.A >> 48 & 0x7fff) }
+func (k probeKey) waited() bool      { return k.A>>63 == 1 } // WAITED in src/state.h
 
 // decode sorts every sum into its part.
 func (d *decoder) decode() {
@@ -71,13 +72,25 @@ func (d *decoder) addRun(k probeKey, s probeSum) {
 
 func (d *decoder) addCause(k probeKey, s probeSum) {
 	cause, actor := d.actor(k)
-	if k.slot() == 0 {
+	if k.slot() == 0 || interrupts(k.cause()) && !k.waited() {
 		key := CPUCause{CPU: k.cpu(), Cause: cause, Actor: actor}
 		d.cpu[key] = merge(d.cpu[key], s)
+	}
+	if k.slot() == 0 {
 		return
 	}
 	key := ThreadCause{TID: d.tid(k.slot()), CPU: k.cpu(), Cause: cause, Actor: actor}
 	d.hits[key] = merge(d.hits[key], s)
+}
+
+// interrupts are the causes whose time is the CPU's as well as the thread's that they hit. What the other causes take from a
+// thread is other threads' time.
+func interrupts(c probeCause) bool {
+	switch c {
+	case probeCauseCAUSE_IRQ, probeCauseCAUSE_SOFTIRQ, probeCauseCAUSE_TIMER, probeCauseCAUSE_IPI, probeCauseCAUSE_NMI:
+		return true
+	}
+	return false
 }
 
 // netdevName is the device of a poll; the backlog of loopback and of RPS has none (net/core/dev.c, process_backlog).

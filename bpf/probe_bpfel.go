@@ -83,13 +83,13 @@ type probeCpu struct {
 	}
 	Other [16]probeSum
 	_     [16]byte
-	Hard  [128]struct {
+	Hard  [256]struct {
 		_   structs.HostLayout
 		Key probeKey
 		Sum probeSum
 		Pad [2]uint64
 	}
-	Soft [64]struct {
+	Soft [128]struct {
 		_   structs.HostLayout
 		Key probeKey
 		Sum probeSum

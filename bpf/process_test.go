@@ -181,6 +181,7 @@ func TestNothingIsLeftBehind(t *testing.T) {
 	needRoot(t)
 	before := openFiles(t)
 	for _, p := range Detect() {
+		t.Logf("%-28s %v %s %s", p.Name, p.Attached, p.How, p.Why)
 		if p.Attached == (p.Why != "") {
 			t.Errorf("probe %+v contradicts itself", p)
 		}

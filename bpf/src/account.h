@@ -20,7 +20,7 @@ static __always_inline __u32 line_index(const struct key *k, __u32 lines)
 {
 	__u64 h = (k->a ^ k->id ^ k->func >> 4) * 0x9E3779B97F4A7C15ULL;
 
-	return h >> 40 & (lines - 1);
+	return h >> 56 & (lines - 1);
 }
 
 /* Adds a sum to the table. */
@@ -65,20 +65,38 @@ static __always_inline void sum_add(struct sum *s, __u64 n, __u64 v)
 		s->max = v;
 }
 
-/* Adds n events of together v ns. True: the key was not in the cache, a good moment to note its name. */
-static __always_inline bool add(struct line *l, const struct key *k, __u64 n, __u64 v)
+static __always_inline bool same(const struct line *l, const struct key *k)
 {
-	bool fresh = l->key.a != k->a || l->key.id != k->id || l->key.func != k->func;
+	return l->key.a == k->a && l->key.id == k->id && l->key.func == k->func;
+}
 
-	if (fresh)
-		replace(l, k);
+/*
+ * Adds n events of together v ns. True: the key was not in the cache, a good moment to note its name. Which of the two lines
+ * makes room is as good as random.
+ */
+static __always_inline bool add(struct line *lines, __u32 i, const struct key *k, __u64 n, __u64 v)
+{
+	struct line *l = &lines[i];
+	bool fresh = false;
+
+	if (!same(l, k)) {
+		__u64 count = l->sum.count;
+
+		l = &lines[i ^ 1];
+		if (!same(l, k)) {
+			if (count & 1)
+				l = &lines[i];
+			replace(l, k);
+			fresh = true;
+		}
+	}
 	sum_add(&l->sum, n, v);
 	return fresh;
 }
 
-#define ADD_HARD(c, k, n, v) add(&(c)->hard[line_index(k, HARD_LINES)], k, n, v)
-#define ADD_SOFT(c, k, n, v) add(&(c)->soft[line_index(k, SOFT_LINES)], k, n, v)
-#define ADD_TASK(c, k, n, v) add(&(c)->task[line_index(k, TASK_LINES)], k, n, v)
+#define ADD_HARD(c, k, n, v) add((c)->hard, line_index(k, HARD_LINES), k, n, v)
+#define ADD_SOFT(c, k, n, v) add((c)->soft, line_index(k, SOFT_LINES), k, n, v)
+#define ADD_TASK(c, k, n, v) add((c)->task, line_index(k, TASK_LINES), k, n, v)
 
 static __noinline int name_text(__u64 id, const void *text)
 {
@@ -99,20 +117,13 @@ static __always_inline void emit(struct cpu *c, const struct key *k, __u64 start
 		__sync_fetch_and_add(&c->dropped, 1);
 }
 
-/*
- * Whom a piece of interrupt time hits: the watched thread that runs, else the first one that waits for the CPU.
- * Shortens *ns to the part of it in which that thread waited.
- */
-static __always_inline __u32 victim(struct cpu *c, __u64 now, __u64 *ns)
+/* The first watched thread that waits for the CPU, and which part of the last *ns it waited. */
+static __always_inline __u32 waiter_hit(struct cpu *c, __u64 now, __u64 *ns)
 {
-	struct thread *t;
+	__u32 slot = READ(c->waiters[0]);
+	struct thread *t = slot ? thread_at(slot) : NULL;
 	__u64 waited;
-	__u32 slot = c->cur;
 
-	if (slot)
-		return slot;
-	slot = READ(c->waiters[0]);
-	t = slot ? thread_at(slot) : NULL;
 	if (!t)
 		return 0;
 	waited = less(now, t->wait_start);
@@ -122,18 +133,23 @@ static __always_inline __u32 victim(struct cpu *c, __u64 now, __u64 *ns)
 	return slot;
 }
 
-/* Charges ns to the CPU and to the thread that it hits. ADD is one of ADD_HARD and ADD_SOFT. */
+/*
+ * Charges ns of an interrupt up to now: to the watched thread that runs; else to the CPU, and to a thread that waits. ADD is
+ * ADD_HARD or ADD_SOFT.
+ */
 #define CHARGE(ADD, c, k, start, now, ns)                                                                              \
 	({                                                                                                             \
 		__u64 __hit = ns;                                                                                      \
-		bool __fresh = ADD(c, k, 1, ns);                                                                       \
-		__u32 __slot = victim(c, now, &__hit);                                                                 \
-		if (__slot) {                                                                                          \
-			(k)->a |= __slot;                                                                              \
+		__u32 __slot = (c)->cur;                                                                               \
+		bool __fresh;                                                                                          \
+		(k)->a |= __slot;                                                                                      \
+		__fresh = ADD(c, k, 1, ns);                                                                            \
+		if (!__slot && (__slot = waiter_hit(c, now, &__hit))) {                                                \
+			(k)->a |= __slot | WAITED;                                                                     \
 			ADD(c, k, 1, __hit);                                                                           \
 		}                                                                                                      \
 		if (events_on && (__slot || (c)->watch))                                                               \
-			emit(c, k, start, __hit);                                                                      \
+			emit(c, k, less(now, start) > __hit && (k)->a & WAITED ? now - __hit : start, __hit);          \
 		__fresh;                                                                                               \
 	})
 

@@ -54,14 +54,10 @@ int BPF_PROG(nmi_handler, void *handler, __s64 ns)
 
 	if (!c)
 		return 0;
-	k.a = key_a(0, c->id, CAUSE_NMI);
+	k.a = key_a(c->cur, c->id, CAUSE_NMI);
 	k.func = (__u64)handler;
 	store(&k, &s);
 	if (!c->depth)
 		__sync_fetch_and_add(&c->hard_ns, ns);
-	if (c->cur) {
-		k.a |= c->cur;
-		store(&k, &s);
-	}
 	return 0;
 }

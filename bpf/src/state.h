@@ -24,7 +24,12 @@ enum cause {
 	CAUSE_MAX,
 };
 
-/* One key of the table: a = cause << 48 | cpu << 32 | slot; slot 0 is the CPU itself. */
+/*
+ * One key of the table: a = cause << 48 | cpu << 32 | slot; slot 0: no watched thread. Time under a thread's key is the
+ * CPU's time as well, unless WAITED says that the thread waited meanwhile: then it stands under slot 0, too.
+ */
+#define WAITED (1ULL << 63)
+
 struct key {
 	__u64 a;
 	__u64 id;
@@ -37,7 +42,7 @@ struct sum {
 	__u64 max;
 };
 
-/* A direct-mapped cache line in front of the table, so that the usual event costs no hash operation. */
+/* A line of the two-way cache in front of the table: the usual event costs no hash operation. */
 struct line {
 	struct key key;
 	struct sum sum;
@@ -62,8 +67,8 @@ struct mail {
 
 #define FRAMES 4
 #define WAITERS 4
-#define HARD_LINES 128
-#define SOFT_LINES 64
+#define HARD_LINES 256
+#define SOFT_LINES 128
 #define TASK_LINES 32
 #define LINE_SIZE 64
 
