@@ -19,8 +19,9 @@ run: build ## build, then run a benchmark under the probes and explain it: sockp
 
 test: deps-test lint generate-check test-go lab ## everything: linters, generated code, unit and golden tests, probes on this kernel, the virtual lab
 
+# One package after another: the tests of probes and of the ping-pong measure what runs on the machine's CPUs.
 test-go: build
-	$(GO) test ./...
+	$(GO) test -p 1 ./...
 
 lint: ## gofmt, go vet, staticcheck, misspell
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -d $$(git ls-files '*.go') | head -50; exit 1; }

@@ -181,7 +181,7 @@ func TestPingpongNobodyThere(t *testing.T) {
 func TestPingpongInterrupted(t *testing.T) {
 	argv := self(t, "pingpong", "--duration", "60s", "--warmup", "50ms")
 	r := runCtx(t, context.Background(), Spec{Argv: argv}, func(p *Process) {
-		time.Sleep(700 * time.Millisecond)
+		time.Sleep(3 * time.Second)
 		p.Interrupt()
 	})
 	_, res := Ingest([]string{"corewise", "pingpong"}, &r.out)
