@@ -93,7 +93,7 @@ cmp /out/far.json /out/again.json
 ` + bin + ` run -q --no-probes --format json -o /tmp/blind -- taskset -c 2 sockperf pp -i 10.9.0.2 -p 5000 -t 3 >/out/blind.json
 su nobody -s /bin/bash -c '` + bin + ` run -q --format json -o /tmp/nobody -- sleep 1' >/out/nobody.json
 `
-	o := boot(t, VM{Topology: TwoSockets(), Kernel: kernel(t), Program: []string{"/bin/bash", "-c", script}, Timeout: 240e9})
+	o := boot(t, VM{Topology: TwoSockets(), Kernel: kernel(t), Program: []string{"/bin/bash", "-c", script}, Timeout: 240e9, Tries: 3})
 	if code := strings.TrimSpace(read(t, o, "exit")); code != "0" {
 		t.Fatalf("the scenario ended with %s\n%s", code, read(t, o, "stderr"))
 	}
