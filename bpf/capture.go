@@ -91,7 +91,11 @@ type CPUCause struct {
 	MaxNS uint64 `json:"max_ns"`
 }
 
-// ThreadCause is time taken from one watched thread by cause and actor, while it ran or wanted to run on CPU.
+// UnknownCPU stands for the CPU of a count that the kernel keeps by thread only.
+const UnknownCPU = -1
+
+// ThreadCause is time taken from one watched thread by cause and actor, while it ran or wanted to run on CPU. Page faults
+// have a count but no time, and UnknownCPU.
 type ThreadCause struct {
 	TID   int    `json:"tid"`
 	CPU   int    `json:"cpu"`

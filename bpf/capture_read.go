@@ -15,6 +15,7 @@ func (s *Session) read(end moment) (Capture, error) {
 	}
 	t, err := s.readTables()
 	d := newDecoder(t, s.nodes)
+	d.faults = s.faultsBefore()
 	d.endNS = end.mono
 	d.symbols = symbolsOf(t.functions())
 	d.decode()

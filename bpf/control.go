@@ -42,11 +42,22 @@ func (s *Session) syncOne(cpu int, mode uint64) error {
 
 // addThread gives one thread a slot; false: it has one, or none is left.
 func (s *Session) addThread(tid, tgid int, flag uint64) (bool, error) {
+	before, known := faultsOf(tgid, tid)
 	ret, err := s.ob.progs[watchProgram].Run(&ebpf.RunOptions{Context: [3]uint64{uint64(tid), uint64(tgid), flag}})
 	if err != nil {
 		return false, fmt.Errorf("watch thread %d: %w", tid, err)
 	}
+	if ret == 1 && known && flag == 0 {
+		s.noteFaults(tid, before)
+	}
 	return ret == 1, nil
+}
+
+// noteFaults keeps what a thread had before; the reader of the tables may run at the same time.
+func (s *Session) noteFaults(tid int, n faultCount) {
+	s.faultsMu.Lock()
+	defer s.faultsMu.Unlock()
+	s.faults[tid] = n
 }
 
 // watchCPUs marks CPUs on which everybody is counted.

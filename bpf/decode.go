@@ -13,6 +13,7 @@ type decoder struct {
 	symbols map[uint64]string
 	comms   map[int]string // last name of each watched thread, by its id
 	endNS   int64
+	faults  map[int]faultCount
 
 	run     map[uint32]map[int]uint64 // on-CPU ns by slot and CPU
 	migrate map[Migration]uint64      // keys with Count 0
@@ -120,6 +121,7 @@ func (d *decoder) threadList() []Thread {
 			continue
 		}
 		out = append(out, d.thread(uint32(slot), t))
+		d.addFaults(t)
 	}
 	slices.SortStableFunc(out, func(a, b Thread) int { return int(a.StartNS - b.StartNS) })
 	return out

@@ -81,12 +81,12 @@ func (l *eventLog) drain() {
 }
 
 func (l *eventLog) add(e probeEvent) {
+	if len(l.events) >= l.max {
+		l.shrink()
+	}
 	if e.Ns < l.minNS {
 		l.dropped++
 		return
-	}
-	if len(l.events) >= l.max {
-		l.shrink()
 	}
 	l.events = append(l.events, e)
 }

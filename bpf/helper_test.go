@@ -47,6 +47,7 @@ func begin(t testing.TB, o Options) *Session {
 
 func finish(t testing.TB, s *Session) Capture {
 	t.Helper()
+	time.Sleep(100 * time.Millisecond) // the threads of the test end, and have their last sums
 	c, err := s.Stop()
 	if err != nil {
 		t.Fatal(err)

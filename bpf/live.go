@@ -25,6 +25,7 @@ func (s *Session) Live() (Snapshot, error) {
 		return Snapshot{}, err
 	}
 	d := newDecoder(t, s.nodes)
+	d.faults = s.faultsBefore()
 	d.endNS = now.mono
 	d.decode()
 	var c Capture

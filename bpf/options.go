@@ -9,6 +9,9 @@ type Options struct {
 	KeepOff []int
 	// Events keeps the timeline.
 	Events bool
+	// SkipCost leaves the programs' own run time unmeasured (ProbeState.CostKnown is false). The kernel's measurement reads
+	// the clock twice for each event, which costs about as much as the cheaper programs themselves.
+	SkipCost bool
 	// MaxEvents bounds the timeline; 0: 2 million. Beyond it the shortest events are dropped and counted.
 	MaxEvents int
 	// MaxThreads bounds the threads that are told apart; 0: 16384, at most 32767. More are counted in Capture.Lost.

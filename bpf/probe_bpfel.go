@@ -153,12 +153,16 @@ type probeThread struct {
 	WaitMax     uint64
 	Waits       [40]uint64
 	Migrations  uint64
+	Minor0      uint64
+	Major0      uint64
+	Minor       uint64
+	Major       uint64
 	Start       uint64
 	End         uint64
 	Tgid        uint32
 	Tid         uint32
 	Comm        [16]int8
-	_           [48]byte
+	_           [16]byte
 }
 
 // Names of all BPF objects in the ELF.

@@ -9,6 +9,7 @@ type probe struct {
 	loses   string // what the report cannot say without it
 	since   string // first kernel that has the tracepoint, where that is after 5.15
 	raw     bool   // a raw tracepoint, where tp_btf cannot read the arguments
+	events  bool   // only for the timeline
 }
 
 func (p probe) how() string {
@@ -46,8 +47,8 @@ func probes() []probe {
 		{name: "napi_poll", loses: "which network device was polled on which CPU"},
 		{name: "workqueue_execute_start", loses: "which work function a kworker ran"},
 		{name: "mm_page_alloc", loses: "on which node the workload's memory was allocated"},
-		{name: "page_fault_user", loses: "page faults of the workload"},
-		{name: "page_fault_kernel", loses: "page faults of the kernel on the workload's memory"},
+		{name: "page_fault_user", events: true, loses: "when the workload had page faults"},
+		{name: "page_fault_kernel", events: true, loses: "when the kernel had page faults on the workload's memory"},
 		{name: "cpu_idle", loses: "from which idle state a CPU had to wake for the workload"},
 		{name: "csd_queue_cpu", since: "6.4", loses: "who sent a function call IPI"},
 		{name: "csd_function_entry", since: "6.4", raw: true, loses: "which function an IPI was sent for"},

@@ -22,10 +22,17 @@ type Session struct {
 	timing io.Closer // kernel.bpf_stats_enabled while it is open
 	log    *eventLog
 	nodes  map[int]int
+	faults map[int]faultCount // by thread id: those that a thread had before it was watched
+
+	faultsMu sync.Mutex
+	stopping chan struct{} // closed by Stop
+	workers  sync.WaitGroup
+	once     sync.Once
 
 	mu      sync.Mutex
 	done    bool
 	capture Capture
+	err     error
 	notices []string
 	misses  []Lost
 }
@@ -38,7 +45,7 @@ func Start(ctx context.Context, o Options) (*Session, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	s := &Session{opts: o, nodes: o.NodeOfCPU}
+	s := &Session{opts: o, nodes: o.NodeOfCPU, faults: map[int]faultCount{}, stopping: make(chan struct{})}
 	if s.nodes == nil {
 		s.nodes = cpuNodes()
 	}
@@ -50,6 +57,7 @@ func Start(ctx context.Context, o Options) (*Session, error) {
 		return nil, err
 	}
 	if err := s.start(); err != nil {
+		s.quiesce()
 		s.release()
 		return nil, err
 	}
@@ -60,8 +68,13 @@ func (s *Session) start() error {
 	if err := s.attach(); err != nil {
 		return err
 	}
-	s.timing, _ = ebpf.EnableStats(uint32(unix.BPF_STATS_RUN_TIME)) // without it the cost is unknown, and says so
+	if !s.opts.SkipCost {
+		s.timing, _ = ebpf.EnableStats(uint32(unix.BPF_STATS_RUN_TIME)) // without it the cost is unknown, and says so
+	}
 	if err := s.watchCPUs(s.opts.Watch.CPUs); err != nil {
+		return err
+	}
+	if err := s.startEvents(); err != nil {
 		return err
 	}
 	s.begin = readMoment()
@@ -73,13 +86,16 @@ func (s *Session) start() error {
 			return err
 		}
 	}
-	return s.startEvents()
+	return s.watchCgroup(s.opts.Watch.CgroupID)
 }
 
 // attach attaches every loaded program and notes why the others are not there.
 func (s *Session) attach() error {
 	attached := 0
 	for _, p := range probes() {
+		if p.events && !s.opts.Events {
+			continue
+		}
 		state := ProbeState{Name: p.name, How: p.how()}
 		err := s.ob.refuse[p.name]
 		if err == nil {
@@ -136,10 +152,11 @@ func (s *Session) release() {
 
 // Stop ends the capture and returns it. Later calls return the same.
 func (s *Session) Stop() (Capture, error) {
+	s.once.Do(s.quiesce)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.done {
-		return s.capture, nil
+		return s.capture, s.err
 	}
 	s.done = true
 	s.note(s.syncAll(syncStop))
@@ -147,9 +164,9 @@ func (s *Session) Stop() (Capture, error) {
 	s.readCosts()
 	err := s.detach()
 	c, readErr := s.read(end)
-	s.capture = c
+	s.capture, s.err = c, errors.Join(err, readErr)
 	s.release()
-	return s.capture, errors.Join(err, readErr)
+	return s.capture, s.err
 }
 
 // note keeps an error that does not end the capture for its Notices.

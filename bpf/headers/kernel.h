@@ -69,6 +69,8 @@ struct task_struct {
 	bool throttled; /* since 6.18, which throttles tasks instead of their queue */
 	int pid;
 	int tgid;
+	unsigned long min_flt;
+	unsigned long maj_flt;
 	void *worker_private;
 	char comm[TASK_COMM_LEN];
 } CORE;

@@ -28,7 +28,10 @@ int BPF_PROG(mm_page_alloc, struct page *page, unsigned int order)
 	return 0;
 }
 
-/* Counts only: no tracepoint marks the end of a fault. id 1: the kernel touched the page on behalf of the thread. */
+/*
+ * For the timeline only: the kernel counts each thread's faults itself, and no tracepoint marks the end of one. id 1: the
+ * kernel touched the page on behalf of the thread.
+ */
 static __always_inline void fault(__u64 kernel)
 {
 	struct cpu *c = this_cpu();
@@ -38,9 +41,7 @@ static __always_inline void fault(__u64 kernel)
 		return;
 	k.a = key_a(c->cur, c->id, CAUSE_FAULT);
 	k.id = kernel;
-	ADD_TASK(c, &k, 1, 0);
-	if (events_on)
-		emit(c, &k, bpf_ktime_get_ns(), 0);
+	emit(c, &k, bpf_ktime_get_ns(), 0);
 }
 
 SEC("tp_btf/page_fault_user")

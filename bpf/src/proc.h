@@ -93,6 +93,8 @@ int BPF_PROG(sched_process_exec, struct task_struct *p, int old_pid)
 	t->tid = p->pid;
 	if (*old & PENDING) {
 		t->start = bpf_ktime_get_ns();
+		t->minor0 = p->min_flt;
+		t->major0 = p->maj_flt;
 		run_begin(c, t, slot);
 	}
 	*old = 0; /* a thread beside the leader takes over the leader's id */
@@ -113,6 +115,8 @@ int BPF_PROG(sched_process_exit, struct task_struct *p)
 	if (!t)
 		return 0;
 	t->end = bpf_ktime_get_ns();
+	t->minor = p->min_flt;
+	t->major = p->maj_flt;
 	bpf_probe_read_kernel_str(t->comm, sizeof(t->comm), p->comm);
 	return 0;
 }

@@ -21,8 +21,8 @@ static __always_inline bool throttled(struct task_struct *p)
 	return bpf_core_field_exists(p->se.cfs_rq->throttle_count) && p->se.cfs_rq->throttle_count > 0;
 }
 
-/* The same for a thread that was throttled when its wait began. It is still runnable, so its task exists. */
-static __noinline bool still_throttled(struct thread *t)
+/* Notes the end of throttling of a thread that waits. It is runnable, so its task exists. */
+static __noinline int check_throttled(struct thread *t)
 {
 	struct task_struct *p = (void *)t->task;
 	bool yes;
@@ -35,7 +35,7 @@ static __noinline bool still_throttled(struct thread *t)
 		yes = BPF_CORE_READ(p, se.cfs_rq, throttle_count) > 0;
 	if (!yes)
 		t->task = 0;
-	return yes;
+	return 0;
 }
 
 /* The thread became runnable on CPU c at time since; its wait is charged from now on, when busy was busy_now. */
@@ -162,13 +162,15 @@ static __always_inline void waiters_charge(struct cpu *c, struct task_struct *pr
 		if (!t)
 			continue;
 		k = actor;
-		if (t->task ? still_throttled(t) : !prev->pid && t->preempted) {
+		if (t->task || (!prev->pid && t->preempted)) {
 			k.a = key_a(0, c->id, CAUSE_THROTTLE);
 			k.id = k.func = 0;
 		}
 		k.a |= slot;
 		if (wait_charge(c, t, &k, now, busy_now) && prev->pid)
 			name_text(prev->pid, prev->comm);
+		if (t->task)
+			check_throttled(t);
 	}
 }
 
@@ -184,6 +186,8 @@ static __always_inline void thread_out(struct cpu *c, __u32 slot, struct task_st
 		sums_move(t, slot, c->id);
 	sum_add(&t->run, 1, ran);
 	t->out = now;
+	if (t->end) /* it has lost its slot, so nobody would end its wait */
+		return;
 	if (!preempt && p->__state) {
 		t->voluntary += 1;
 		return;

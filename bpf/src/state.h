@@ -139,6 +139,10 @@ struct thread {
 	__u64 waits[WAIT_BUCKETS]; /* [i]: 2^i <= ns < 2^(i+1) */
 
 	__u64 migrations;
+	__u64 minor0; /* the task's page faults when it began to count, and when it ended */
+	__u64 major0;
+	__u64 minor;
+	__u64 major;
 	__u64 start;
 	__u64 end;
 	__u32 tgid;

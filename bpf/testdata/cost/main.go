@@ -72,15 +72,21 @@ func run(rounds int, window time.Duration, cpu int, script string, best bool) er
 		return err
 	}
 	defer idle.Process.Kill()
+	if err := forkRate(5, idle.Process.Pid); err != nil {
+		return err
+	}
 	b := &bench{load: l, window: window}
 	b.tids[0], b.tids[1] = l.start()
 	list := []contender{
 		{"nothing", runNothing},
 		{"empty", func(b *bench) (map[string]cost, error) { return runEmpty(b, ret0) }},
 		{"clock", func(b *bench) (map[string]cost, error) { return runEmpty(b, clockOnly) }},
-		{"corewise, load watched", func(b *bench) (map[string]cost, error) { return runCorewise(b, os.Getpid()) }},
-		{"corewise, load not watched", func(b *bench) (map[string]cost, error) { return runCorewise(b, idle.Process.Pid) }},
+		{"corewise, load watched", func(b *bench) (map[string]cost, error) { return runCorewise(b, watching(os.Getpid())) }},
+		{"corewise, load not watched", func(b *bench) (map[string]cost, error) { return runCorewise(b, watching(idle.Process.Pid)) }},
 	}
+	list = append(list, contender{"corewise, cost not measured", func(b *bench) (map[string]cost, error) {
+		return runCorewise(b, bpf.Options{Watch: bpf.Watch{PIDs: []int{os.Getpid()}}, SkipCost: true})
+	}})
 	if _, err := exec.LookPath("bpftrace"); err == nil && script != "" {
 		list = append(list, contender{"bpftrace, load watched", func(b *bench) (map[string]cost, error) { return runBpftrace(b, script) }})
 	}
@@ -115,8 +121,10 @@ func runNothing(b *bench) (map[string]cost, error) {
 	return nil, nil
 }
 
-func runCorewise(b *bench, pid int) (map[string]cost, error) {
-	s, err := bpf.Start(context.Background(), bpf.Options{Watch: bpf.Watch{PIDs: []int{pid}}})
+func watching(pid int) bpf.Options { return bpf.Options{Watch: bpf.Watch{PIDs: []int{pid}}} }
+
+func runCorewise(b *bench, o bpf.Options) (map[string]cost, error) {
+	s, err := bpf.Start(context.Background(), o)
 	if err != nil {
 		return nil, err
 	}
@@ -188,7 +196,7 @@ func (r report) print() {
 		m := median(r.trips[c.name])
 		fmt.Printf("%-28s %12.0f %8.2f\n", c.name, m, m/base)
 	}
-	fmt.Println("(with kernel.bpf_stats_enabled but for \"nothing\", as in a capture)")
+	fmt.Println("(with kernel.bpf_stats_enabled, as in a capture, but for \"nothing\" and \"cost not measured\")")
 	fmt.Printf("\n%-26s %10s %8s %8s %8s %8s %8s %9s %9s %9s\n", "ns per event", "events", "empty", "clock", "unwatch", "watched", "bpftrace", "un/empty", "w/empty", "w/bpftr.")
 	watched := r.costs["corewise, load watched"]
 	for _, name := range slices.Sorted(maps.Keys(watched[0])) {
