@@ -31,6 +31,21 @@ func TestOnCPUBeatsMask(t *testing.T) {
 		"capture.present": true, "capture.span_s": 10.0, "capture.threads": 1})
 }
 
+// What ran on CPU 1 was taskset, before it became a sockperf pinned to CPU 5.
+func TestStartOutsideTheMaskIsNoPlacement(t *testing.T) {
+	p := captured(func(c *bpf.Capture) {
+		c.Threads[0].OnCPU = []bpf.OnCPU{{CPU: 5, NS: 1e9}, {CPU: 1, NS: 1e8}}
+	})
+	for i := range p.Before.Procs {
+		for k := range p.Before.Procs[i].Threads {
+			if p.Before.Procs[i].PID == 100 {
+				p.Before.Procs[i].Threads[k].Allowed = cpulist.Of(5)
+			}
+		}
+	}
+	check(t, derive(p), map[string]any{"wl.cpus": []int{5}, "wl.cpu_source": "probes", "wl.pinned": true, "workload_nics[eth0].remote_cpus": []int{}, "wl.spans_nodes": false})
+}
+
 func TestDisturbances(t *testing.T) {
 	f := derive(captured(func(c *bpf.Capture) {
 		c.Hits = []bpf.ThreadCause{

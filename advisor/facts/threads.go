@@ -111,7 +111,23 @@ func (t *thread) watch(seen *bpf.Thread, spanS float64) {
 			on = append(on, c.CPU)
 		}
 	}
-	t.on, t.busy = cpulist.Of(on...), maybe.Some(total/1e9/spanS)
+	t.on, t.busy = t.sincePinned(cpulist.Of(on...)), maybe.Some(total/1e9/spanS)
+}
+
+// sincePinned leaves out CPUs that no mask of the thread held while the workload ran: there it started, before taskset or
+// the program itself put it where it belongs. On a slow start that is more than onCPUShare.
+func (t *thread) sincePinned(on cpulist.Set) cpulist.Set {
+	if !t.masked {
+		return on
+	}
+	mask := t.now.Allowed
+	if t.before != nil && t.before.AllowedKnown {
+		mask = mask.Or(t.before.Allowed)
+	}
+	if in := on.And(mask); len(in) > 0 {
+		return in
+	}
+	return on
 }
 
 // classify finds the role of each thread and whether it is on the data path. A thread that the tool itself names by its
