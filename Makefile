@@ -40,10 +40,7 @@ bench: build ## measure: cost of the probes, sockperf with and without them, ana
 	.ci/bench.sh $(BIN)
 
 lab: build ## boot the virtual lab and run its scenarios
-	$(GO) test -timeout 20m -run TestTopologies ./testdata/lab/...
-
-test-slow: ## the long lab scenarios
-	$(GO) test -timeout 40m ./testdata/lab/...
+	$(GO) test -timeout 20m ./testdata/lab/...
 
 install: build ## install to $(PREFIX)/bin
 	install -D -m 0755 $(BIN) $(DESTDIR)$(PREFIX)/bin/corewise
