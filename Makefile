@@ -40,7 +40,8 @@ bench: build ## measure: cost of the probes, sockperf with and without them, ana
 	.ci/bench.sh $(BIN)
 
 lab: build ## boot the virtual lab and run its scenarios
-	$(GO) test -timeout 20m ./testdata/lab/...
+	$(GO) test -count=1 -timeout 20m ./testdata/lab/...
+	COREWISE_LAB=1 $(GO) test -count=1 -timeout 20m -run 'TestKernelTakesThePlan|TestLiveInLab' ./advisor/plan ./advisor/remedy
 
 install: build ## install to $(PREFIX)/bin
 	install -D -m 0755 $(BIN) $(DESTDIR)$(PREFIX)/bin/corewise

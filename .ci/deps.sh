@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs the Debian packages that the tests need and that are not there yet. Tests say what they miss, they never skip silently in CI.
 set -euo pipefail
-packages=(clang llvm sockperf numactl stress-ng iproute2 ethtool procps strace util-linux fio iperf3 rt-tests qemu-system-x86 qemu-system-arm busybox-static cpio kmod zstd)
+packages=(clang llvm sockperf numactl stress-ng iproute2 ethtool procps strace util-linux fio iperf3 rt-tests qemu-system-x86 qemu-system-arm busybox-static cpio kmod zstd openvswitch-switch lua5.3)
 missing=()
 for p in "${packages[@]}"; do
   dpkg-query -W -f '${Status}' "$p" 2>/dev/null | grep -q 'ok installed' || missing+=("$p")

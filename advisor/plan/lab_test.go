@@ -3,7 +3,6 @@ package plan
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -51,7 +50,7 @@ func TestInsideLab(t *testing.T) {
 
 func bootLab(t *testing.T, k lab.Kernel, args string) guest {
 	t.Helper()
-	self := visible(t)
+	self := lab.Self(t)
 	vm := lab.VM{Topology: lab.TwoSockets(), Kernel: k, Args: args, Program: []string{"/usr/bin/env", "COREWISE_LAB_GUEST=/out", self, "-test.run", "^TestInsideLab$"}}
 	o, err := vm.Boot(context.Background(), t.TempDir())
 	if err != nil {
@@ -74,14 +73,7 @@ func TestKernelTakesThePlan(t *testing.T) {
 	if os.Getenv("COREWISE_LAB") == "" {
 		t.Skip("set COREWISE_LAB=1 to boot virtual machines")
 	}
-	cache, err := lab.CacheDir()
-	if err != nil {
-		t.Fatal(err)
-	}
-	k, err := lab.FetchKernel(t.Context(), cache, "linux-image-amd64")
-	if err != nil {
-		t.Fatal(err)
-	}
+	k := lab.Debian(t)
 	first := bootLab(t, k, "")
 	args := strings.Join(first.Plan.Args, " ")
 	if args != "isolcpus=managed_irq,domain,6-7 nohz_full=6-7 rcu_nocbs=6-7 irqaffinity=0-5" {
@@ -98,27 +90,4 @@ func TestKernelTakesThePlan(t *testing.T) {
 	if !second.Plan.Reuse || len(second.Plan.Args) > 0 || !second.Plan.Sets.Workload.Equal(first.Plan.Sets.Workload) {
 		t.Errorf("after the reboot: reuse %v, arguments %q, workload %s", second.Plan.Reuse, second.Plan.Args, second.Plan.Sets.Workload)
 	}
-}
-
-// visible copies this test's program to where a lab machine sees it: its own /tmp is empty.
-func visible(t *testing.T) string {
-	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir, err := os.MkdirTemp("/var/tmp", "corewise-lab-*")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
-	program, err := os.ReadFile(self)
-	if err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(dir, "program")
-	if err := errors.Join(os.Chmod(dir, 0o755), os.WriteFile(path, program, 0o755)); err != nil {
-		t.Fatal(err)
-	}
-	return path
 }

@@ -8,20 +8,6 @@ import (
 	"testing"
 )
 
-// kernel fetches Debian's kernel once a run of the tests.
-func kernel(t *testing.T) Kernel {
-	t.Helper()
-	cache, err := CacheDir()
-	if err != nil {
-		t.Fatal(err)
-	}
-	k, err := FetchKernel(t.Context(), cache, "linux-image-amd64")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return k
-}
-
 func boot(t *testing.T, vm VM) Outcome {
 	t.Helper()
 	o, err := vm.Boot(context.WithoutCancel(t.Context()), t.TempDir())
@@ -43,7 +29,7 @@ func read(t *testing.T, o Outcome, name string) string {
 
 // TestTopologies boots each machine and compares what its kernel says with what was asked for.
 func TestTopologies(t *testing.T) {
-	k := kernel(t)
+	k := Debian(t)
 	for _, c := range []struct {
 		topo Topology
 		want []string

@@ -46,11 +46,7 @@ func (r report) has(rule string) (finding, bool) {
 // binary builds corewise once for a test: static, because the guest's root is this machine's.
 func binary(t *testing.T) string {
 	t.Helper()
-	cache, err := CacheDir()
-	if err != nil {
-		t.Fatal(err)
-	}
-	bin := filepath.Join(cache, "corewise-under-test") // not below /tmp: the guest has its own
+	bin := filepath.Join(VisibleDir(t), "corewise")
 	cmd := exec.Command("go", "build", "-o", bin, "github.com/corewise/corewise/cmd/corewise")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
@@ -80,9 +76,8 @@ func load(t *testing.T, o Outcome, name string) report {
 // TestTwoNodes runs sockperf between the two NICs under the probes, once on the far node and once on the near one: the
 // probes must load on Debian's kernel, and the placement must be found wrong and right.
 func TestTwoNodes(t *testing.T) {
-	built := binary(t)
-	const bin = "/tmp/corewise"
-	script := "set -e; cp " + built + " " + bin + "; chmod 755 " + bin + "\n" + peer + `
+	bin := binary(t)
+	script := "set -e\n" + peer + `
 ` + bin + ` probes >/out/probes.txt
 ` + bin + ` audit --format json >/out/audit.json
 run() { ` + bin + ` run -q --format json -o /tmp/$1 -- taskset -c $2 sockperf pp -i 10.9.0.2 -p 5000 -t 4 >/out/$1.json; }
@@ -93,7 +88,7 @@ cmp /out/far.json /out/again.json
 ` + bin + ` run -q --no-probes --format json -o /tmp/blind -- taskset -c 2 sockperf pp -i 10.9.0.2 -p 5000 -t 3 >/out/blind.json
 su nobody -s /bin/bash -c '` + bin + ` run -q --format json -o /tmp/nobody -- sleep 1' >/out/nobody.json
 `
-	o := boot(t, VM{Topology: TwoSockets(), Kernel: kernel(t), Program: []string{"/bin/bash", "-c", script}, Timeout: 240e9, Tries: 3})
+	o := boot(t, VM{Topology: TwoSockets(), Kernel: Debian(t), Program: []string{"/bin/bash", "-c", script}, Timeout: 240e9, Tries: 3})
 	if code := strings.TrimSpace(read(t, o, "exit")); code != "0" {
 		t.Fatalf("the scenario ended with %s\n%s", code, read(t, o, "stderr"))
 	}
