@@ -3,6 +3,7 @@ package advisor
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -65,7 +66,7 @@ func (d *disturber) add(cause bpf.Cause, a bpf.Actor, cpu, tid int, count, ns, m
 func (d *disturber) result() []Disturbance {
 	out := []Disturbance{}
 	for key, line := range d.lines {
-		line.CPUs = cpulist.Of(sortedInts(d.cpus[key])...).String()
+		line.CPUs = cpulist.Of(slices.Collect(maps.Keys(d.cpus[key]))...).String()
 		slices.Sort(line.Threads)
 		if d.seconds > 0 {
 			line.PerS = float64(line.Count) / d.seconds
@@ -78,15 +79,6 @@ func (d *disturber) result() []Disturbance {
 	slices.SortFunc(out, func(a, b Disturbance) int {
 		return cmp.Or(cmp.Compare(b.TotalUS, a.TotalUS), cmp.Compare(b.Count, a.Count), strings.Compare(string(a.Cause)+a.Actor, string(b.Cause)+b.Actor))
 	})
-	return out
-}
-
-func sortedInts(m map[int]bool) []int {
-	var out []int
-	for k := range m {
-		out = append(out, k)
-	}
-	slices.Sort(out)
 	return out
 }
 

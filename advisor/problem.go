@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/agnivade/levenshtein"
 )
 
 // Problem is one fault of a rule or waiver file, with its position.
@@ -54,7 +56,7 @@ func similar(name string, names []string) []string {
 	}
 	var all []near
 	for _, n := range names {
-		if d := distance(name, n); d <= max(1, len(name)/3) || len(name) > 3 && (strings.Contains(n, name) || strings.Contains(name, n)) {
+		if d := levenshtein.ComputeDistance(name, n); d <= max(1, len(name)/3) || len(name) > 3 && (strings.Contains(n, name) || strings.Contains(name, n)) {
 			all = append(all, near{n, d})
 		}
 	}
@@ -72,25 +74,4 @@ func didYouMean(name string, names []string) string {
 		return "; did you mean " + strings.Join(near, ", ") + "?"
 	}
 	return ""
-}
-
-// distance is the Levenshtein distance in bytes.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diag := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diag
-			if a[i] != b[j] {
-				cost++
-			}
-			diag = row[j+1]
-			row[j+1] = min(cost, row[j]+1, diag+1)
-		}
-	}
-	return row[len(b)]
 }

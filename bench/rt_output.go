@@ -2,6 +2,7 @@ package bench
 
 import (
 	"encoding/json"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -213,7 +214,7 @@ func cyclicText(lines []textLine, per float64) ([]noiseThread, histogram) {
 	}
 	threads := summary.threads
 	if len(threads) == 0 {
-		for _, id := range sortedInts(byID) {
+		for _, id := range slices.Sorted(maps.Keys(byID)) {
 			threads = append(threads, byID[id])
 		}
 	}
@@ -252,15 +253,6 @@ func (s *cyclicSummary) take(label string, cells []string, per float64, h *histo
 			t.cycles = maybe.Map(t.cycles, func(n float64) float64 { return n + over })
 		}
 	}
-}
-
-func sortedInts[V any](m map[int]V) []int {
-	keys := make([]int, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
 }
 
 // firstMatch returns the first group of the first line that matches.

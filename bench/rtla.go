@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -95,7 +96,7 @@ func rtlaTop(r *Result, lines []textLine, per float64) []noiseThread {
 		}
 	}
 	var threads []noiseThread
-	for _, cpu := range sortedInts(byCPU) {
+	for _, cpu := range slices.Sorted(maps.Keys(byCPU)) {
 		threads = append(threads, byCPU[cpu])
 	}
 	return threads

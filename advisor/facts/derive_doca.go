@@ -2,6 +2,7 @@ package facts
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -110,7 +111,7 @@ func (v *view) docaScaling(f *Facts) {
 	for _, x := range byCores {
 		best = max(best, x)
 	}
-	for _, n := range sortedInts(byCores) {
+	for _, n := range slices.Sorted(maps.Keys(byCores)) {
 		if byCores[n] >= missedShare*best {
 			d.SaturatedAt = n
 			break

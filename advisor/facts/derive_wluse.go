@@ -2,6 +2,7 @@ package facts
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/corewise/corewise/bench"
@@ -52,7 +53,7 @@ func (v *view) memoryByNode(w *WL) {
 		u.missAll(first(v.wl.notRun, "numa_maps was not readable"), "mem_nodes", "remote_memory_share", "remote_memory_bytes", "remote_hugepage_share", "hugepages_in_use_bytes")
 		return
 	}
-	for _, n := range sortedInts(all) {
+	for _, n := range slices.Sorted(maps.Keys(all)) {
 		if float64(all[n]) > memNodeShare*float64(total) {
 			w.MemNodes = append(w.MemNodes, n)
 		}
@@ -80,15 +81,6 @@ func totalOf(m map[int]int64) (sum int64) {
 		sum += b
 	}
 	return sum
-}
-
-func sortedInts[V any](m map[int]V) []int {
-	keys := make([]int, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
 }
 
 func (v *view) localMemory(w *WL) {

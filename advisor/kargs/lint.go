@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/agnivade/levenshtein"
 	"github.com/corewise/corewise/profile/cpulist"
 	"github.com/corewise/corewise/profile/maybe"
 )
@@ -147,33 +148,9 @@ var known = []string{
 
 func alike(name string) string {
 	for _, k := range known {
-		if len(name) >= 6 && distance(name, k) <= 2 {
+		if len(name) >= 6 && levenshtein.ComputeDistance(name, k) <= 2 {
 			return k
 		}
 	}
 	return ""
-}
-
-// distance is the edit distance of two short names; names that differ much in length are not compared.
-func distance(a, b string) int {
-	if len(a) > len(b)+2 || len(b) > len(a)+2 {
-		return len(a) + len(b)
-	}
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }
